@@ -1,0 +1,128 @@
+"""Every error of the package, in one hierarchy.
+
+TidingsError
+├── UsageError              a wrong call or option; nothing was processed (exit code 2)
+├── OntologyError           an ontology that cannot be used (exit code 2)
+├── UnsupportedError        a matcher refuses a construct its paper does not define
+├── ParseError              text that is not what it should be, with its place
+│   ├── EventError          an event or event document
+│   └── SubscriptionError   a subscription, in any dialect
+└── EvaluationError         a subscription failed on an event
+    └── BudgetExceeded      ... because it needed more steps than it may take
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A place in a text: 1-based line and column, and the source line itself where it is known."""
+
+    line: int
+    column: int | None = None
+    text: str | None = None
+
+    @staticmethod
+    def at(source: str, offset: int) -> Span:
+        """The span of the character at `offset` in `source` (an offset past the end is the end)."""
+        offset = min(max(offset, 0), len(source))
+        start = source.rfind("\n", 0, offset) + 1
+        end = source.find("\n", offset)
+        line = source[start : end if end >= 0 else len(source)].rstrip("\r")
+        return Span(source.count("\n", 0, offset) + 1, offset - start + 1, line)
+
+
+class TidingsError(Exception):
+    """The root: catch this to catch everything the package raises on purpose."""
+
+
+class UsageError(TidingsError):
+    """A wrong call, option or combination of them."""
+
+
+class OntologyError(TidingsError):
+    """An ontology that cannot be used, for instance one whose hierarchy has a cycle."""
+
+
+class UnsupportedError(TidingsError):
+    """A matcher was handed a construct it does not define."""
+
+    def __init__(self, matcher: str, construct: str) -> None:
+        super().__init__(
+            f"the matcher '{matcher}' does not support {construct}; use 'naive' for this subscription"
+        )
+        self.matcher = matcher
+        self.construct = construct
+
+
+class ParseError(TidingsError):
+    """Text that could not be read. `str()` gives the whole message, with place, source line and caret."""
+
+    def __init__(
+        self, reason: str, *, span: Span | None = None, source: str | None = None, hint: str | None = None
+    ) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.span = span
+        self.source = source
+        self.hint = hint
+
+    @property
+    def line(self) -> int | None:
+        return self.span.line if self.span else None
+
+    @property
+    def column(self) -> int | None:
+        return self.span.column if self.span else None
+
+    @property
+    def source_line(self) -> str | None:
+        return self.span.text if self.span else None
+
+    def where(self) -> str:
+        """`file:line:column`, as far as it is known."""
+        place = self.source or ""
+        if self.span:
+            place += f":{self.span.line}" if place else f"line {self.span.line}"
+            if self.span.column is not None:
+                place += f":{self.span.column}" if self.source else f", column {self.span.column}"
+        return place
+
+    def __str__(self) -> str:
+        where = self.where()
+        lines = [f"{where}: {self.reason}" if where else self.reason]
+        if self.span and self.span.text is not None and self.span.column is not None:
+            lines += _quoted(self.span.text, self.span.column)
+        if self.hint:
+            lines.append(f"  hint: {self.hint}")
+        return "\n".join(lines)
+
+
+class EventError(ParseError):
+    """An event, or the document it came in, could not be read."""
+
+
+class SubscriptionError(ParseError):
+    """A subscription could not be read."""
+
+
+class EvaluationError(TidingsError):
+    """The evaluation of one subscription on one event failed; it says nothing about any other."""
+
+
+class BudgetExceeded(EvaluationError):
+    """The evaluation needed more steps than it may take."""
+
+
+_WINDOW = 100
+
+
+def _quoted(text: str, column: int) -> list[str]:
+    """The source line with a caret below `column`; a long line is cut to a window around it."""
+    start = max(0, column - 1 - _WINDOW // 2) if len(text) > _WINDOW else 0
+    part = text[start : start + _WINDOW].replace("\t", " ")
+    before = "…" if start else ""
+    after = "…" if start + _WINDOW < len(text) else ""
+    return [f"  | {before}{part}{after}", "  | " + " " * (len(before) + column - 1 - start) + "^"]
