@@ -50,9 +50,7 @@ class UnsupportedError(TidingsError):
     """A matcher was handed a construct it does not define."""
 
     def __init__(self, matcher: str, construct: str) -> None:
-        super().__init__(
-            f"the matcher '{matcher}' does not support {construct}; use 'naive' for this subscription"
-        )
+        super().__init__(f"the matcher '{matcher}' does not support {construct}; use 'naive' for this subscription")
         self.matcher = matcher
         self.construct = construct
 

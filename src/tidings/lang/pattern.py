@@ -4,11 +4,11 @@
     └── Pattern     where: Block, Join, LeftJoin, Union, Minus, Filter, Extend, Graph, Values, Query (a sub-select)
         └── Expr    Var, Const, Call, Exists, Aggregate, FtContains, Constraint
 
-`Block` is the conjunctive core: triple patterns, paths, classes of vertices and filters that hold together. A query whose
-`where` is one Block without paths is conjunctive, which is what indexes are made of; `core()` finds it.
+`Block` is the conjunctive core: triple patterns, paths, classes of vertices and filters that hold together. A query
+whose `where` is one Block without paths is conjunctive, which is what indexes are made of; `core()` finds it.
 
-Variables that the text does not name are hidden: blank nodes of a query are `Var("_:0")`, `Var("_:1")`, …, and wildcards
-are `Var("*0")`, `Var("*1")`, …, each numbered in order of appearance in the text. No hidden variable is projected.
+Variables that the text does not name are hidden: blank nodes of a query are `Var("_:0")`, `Var("_:1")`, …, and
+wildcards are `Var("*0")`, `Var("*1")`, …, each numbered in order of appearance. No hidden variable is projected.
 """
 
 from __future__ import annotations
@@ -208,8 +208,8 @@ class ClassOf:
 class Block:
     """A conjunction: every triple, path, class and filter holds under one solution.
 
-    `injective` marks OPS: the nodes of `triples` map to different event vertices, and a triple is an arc of the event that
-    is not itself an rdf:type statement. In SPARQL a Block is a group's basic graph pattern with the group's filters.
+    `injective` marks OPS: the nodes of `triples` map to different event vertices, and a triple is an arc of the event
+    that is not itself an rdf:type statement. In SPARQL a Block is a basic graph pattern with the filters of its group.
     """
 
     triples: tuple[TriplePattern, ...] = ()
@@ -331,13 +331,7 @@ def core(query: Query) -> Block | None:
 
     Solution modifiers do not decide whether there is a match, except grouping, HAVING, VALUES, LIMIT 0 and OFFSET.
     """
-    plain = (
-        query.group is None
-        and not query.having
-        and query.values is None
-        and query.limit != 0
-        and not query.offset
-    )
+    plain = query.group is None and not query.having and query.values is None and query.limit != 0 and not query.offset
     where = query.where
     while isinstance(where, Graph) and isinstance(where.name, Var) and isinstance(where.pattern, Block):
         if where.name in variables(where.pattern):

@@ -29,9 +29,7 @@ class Match:
     event: str
     subscription: str
     source: str = ""
-    _answer: Answer | Callable[[], Answer] = field(
-        default_factory=lambda: Answer(()), repr=False, compare=False
-    )
+    _answer: Answer | Callable[[], Answer] = field(default_factory=lambda: Answer(()), repr=False, compare=False)
 
     @property
     def answer(self) -> Answer:

@@ -1,7 +1,7 @@
 """Terms: an RDF term is its canonical N-Triples text.
 
 `<http://e.x/a>`, `"text"`, `"text"@en`, `"5"^^<http://www.w3.org/2001/XMLSchema#integer>`, `_:b`. Two terms are the
-same exactly when their texts are, which is what SEMANTICS asks of terms (values are another matter: `rdf.values`).
+same exactly when their texts are, which is what term equality means (values are another matter: `rdf.values`).
 So a term hashes, compares and sorts as a string, an event's triples are lines of text, and the bytes a kernel scans
 are the same ones a reader sees.
 

@@ -1,0 +1,1 @@
+"""Publish/subscribe that understands meaning."""
