@@ -44,9 +44,15 @@ def _table() -> dict[str, tuple[str, ...]]:
 
 
 _ANCESTORS = _table()
+_RDF_NAMES = ("langString", "dirLangString", "HTML", "XMLLiteral", "JSON", "PlainLiteral")
 
 LITERAL_CLASSES = (iri(f"{RDFS}Literal"), iri(f"{RDF}Literal"))
 """The classes of every literal."""
+
+DATATYPES = frozenset(map(iri, (*_ANCESTORS, *(RDF + name for name in _RDF_NAMES))))
+"""The datatypes that need no declaration."""
+
+XSD_DERIVATIONS = tuple((iri(name), iri(above[0])) for name, above in _ANCESTORS.items() if above)
 
 
 def xsd_ancestors(datatype_iri: str) -> tuple[str, ...]:
@@ -60,7 +66,4 @@ def xsd_ancestors(datatype_iri: str) -> tuple[str, ...]:
 
 def is_datatype(term: Term) -> bool:
     """Whether the term names a datatype that needs no declaration: of XML Schema, of RDF, or the top of them."""
-    return term[1:-1] in _ANCESTORS or term in LITERAL_CLASSES or term in _RDF_DATATYPES
-
-
-_RDF_DATATYPES = frozenset(iri(f"{RDF}{name}") for name in ("langString", "HTML", "XMLLiteral", "JSON", "PlainLiteral"))
+    return term in DATATYPES or term in LITERAL_CLASSES
