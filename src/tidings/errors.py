@@ -103,7 +103,37 @@ class EventError(ParseError):
 
 
 class SubscriptionError(ParseError):
-    """A subscription could not be read."""
+    """A subscription could not be read.
+
+    Of a file that holds many, `id` and `row` (its line, or its row in a table) say which one, and the span is then a
+    place inside its query.
+    """
+
+    def __init__(
+        self,
+        reason: str,
+        *,
+        span: Span | None = None,
+        source: str | None = None,
+        hint: str | None = None,
+        id: str | None = None,
+        row: int | None = None,
+    ) -> None:
+        super().__init__(reason, span=span, source=source, hint=hint)
+        self.id = id
+        self.row = row
+
+    def where(self) -> str:
+        """`file:row: subscription 'id': line, column` for one of many, else as for any text."""
+        if self.row is None:
+            return super().where()
+        place = f"{self.source}:{self.row}" if self.source else f"row {self.row}"
+        if self.id is not None:
+            place += f": subscription '{self.id}'"
+        if self.span:
+            place += f": line {self.span.line}"
+            place += f", column {self.span.column}" if self.span.column is not None else ""
+        return place
 
 
 class EvaluationError(TidingsError):

@@ -1,0 +1,131 @@
+"""The condition of a subscription in a form that does not depend on names and order.
+
+Two subscriptions with one form match the same events. Columns, their order and LIMIT are left out: they decide what a
+notification carries, not whether there is one. The form is a text; variables in it are numbered. The numbering is made
+by colour refinement: a variable's colour is what the form looks like from where it stands, and variables that still look
+alike are told apart by trying each, within a bound.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
+from functools import lru_cache
+
+from tidings.lang.check.walk import all_variables
+from tidings.lang.pattern import Block, Call, Expr, GroupKey, Join, Pattern, Query, Union, Values, Var, core
+
+MAX_TRIES = 64
+"""How many numberings are tried for one subscription whose variables look alike."""
+
+Condition = tuple[Pattern, tuple[GroupKey, ...] | None, tuple[Expr, ...], Values | None, Query | None]
+
+
+def condition(query: Query) -> Condition:
+    """What decides whether there is a match. With OFFSET or LIMIT 0, everything does."""
+    block = core(query)
+    if block is not None:
+        return block, None, (), None, None
+    whole = query if query.offset or query.limit == 0 else None
+    return query.where, query.group, query.having, query.values, whole
+
+
+def rough_form(condition: Condition) -> str:
+    """A form that is the same for equal conditions, and often for others: variables are all one."""
+    return _form(condition, {})
+
+
+def plain_form(condition: Condition) -> str:
+    """A form that tells the order of patterns, but not the names of variables, apart."""
+    names: dict[Var, str] = {}
+    for var in _variables(condition):
+        names.setdefault(var, f"?{len(names)}")
+    return _form(condition, names, ordered=True)
+
+
+def canonical_form(condition: Condition) -> str | None:
+    """The form; None where the variables look so much alike that the bound does not suffice."""
+    vars = list(dict.fromkeys(_variables(condition)))
+    colours = _refined(condition, dict.fromkeys(vars, "?0"))
+    tries = [0]
+    return _least(condition, colours, tries)
+
+
+def _variables(condition: Condition) -> list[Var]:
+    where, group, having, values, whole = condition
+    shell = whole or Query("sparql", "SELECT", where, group=group, having=having, values=values)
+    return [*all_variables(shell), *(v for key in group or () if (v := key.var) is not None)]
+
+
+def _least(condition: Condition, colours: dict[Var, str], tries: list[int]) -> str | None:
+    """The least form over all numberings that tell every variable apart."""
+    alike: dict[str, list[Var]] = {}
+    for var, colour in colours.items():
+        alike.setdefault(colour, []).append(var)
+    open_classes = [colour for colour, members in alike.items() if len(members) > 1]
+    if not open_classes:
+        tries[0] += 1
+        return _form(condition, colours)
+    chosen = min(open_classes, key=lambda colour: (len(alike[colour]), colour))
+    best: str | None = None
+    for var in alike[chosen]:
+        if tries[0] >= MAX_TRIES:
+            return None
+        form = _least(condition, _refined(condition, colours | {var: chosen + "!"}), tries)
+        if form is None:
+            return None
+        best = form if best is None else min(best, form)
+    return best
+
+
+def _refined(condition: Condition, colours: dict[Var, str]) -> dict[Var, str]:
+    """Colours split until what stands around a variable no longer tells more apart."""
+    count = len(set(colours.values()))
+    while True:
+        views = {v: (colour, _form(condition, colours | {v: "?·"})) for v, colour in colours.items()}
+        ranks = {view: f"?{rank}" for rank, view in enumerate(sorted(set(views.values())))}
+        colours = {v: ranks[view] for v, view in views.items()}
+        if len(ranks) == count or len(ranks) == len(colours):
+            return colours
+        count = len(ranks)
+
+
+# ----------------------------------------------------------------------------------------------------------------- text
+
+_MIRRORED = {">": "<", ">=": "<="}
+_COMMUTATIVE = frozenset({"&&", "||", "=", "!=", "+", "*", "SAMETERM"})
+
+
+def _form(value: object, names: Mapping[Var, str], ordered: bool = False) -> str:
+    """The value as text, variables by `names`; parts whose order means nothing are sorted, unless `ordered`."""
+
+    def form(value: object) -> str:
+        match value:
+            case Var():
+                return names.get(value, "?")
+            case tuple():
+                return f"({' '.join(map(form, value))})"
+            case Call(op=op, args=args):
+                parts = [form(arg) for arg in args]
+                if op in _MIRRORED:
+                    op, parts = _MIRRORED[op], parts[::-1]
+                if op in _COMMUTATIVE and not ordered:
+                    parts.sort()
+                return f"{op}({' '.join(parts)})"
+            case Block() if not ordered:
+                groups = (value.triples, value.paths, value.filters, value.classes)
+                parts = [" ".join(sorted({form(item) for item in group})) for group in groups]
+                return f"Block({value.injective} {' | '.join(parts)})"
+            case Join(parts=items) | Union(choices=items) if not ordered:
+                return f"{type(value).__name__}({' '.join(sorted(map(form, items)))})"
+            case _ if is_dataclass(value) and not isinstance(value, type):
+                return f"{type(value).__name__}({' '.join(form(getattr(value, n)) for n in _names(type(value)))})"
+        return repr(value)
+
+    return form(value)
+
+
+@lru_cache(maxsize=64)
+def _names(cls: type) -> tuple[str, ...]:
+    # How a full-text phrase was written means nothing, its words do.
+    return tuple(f.name for f in fields(cls) if not (cls.__name__ == "FtPhrase" and f.name == "text"))
