@@ -1,0 +1,181 @@
+"""What an event has for a triple pattern or a class: the triple that satisfies it, or what comes nearest."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from tidings.lang.pattern import ClassOf, Node, PathPattern, TriplePattern, Var
+from tidings.match.base import Solution
+from tidings.match.explain.model import Finding
+from tidings.match.explain.probe import Probe
+from tidings.match.explain.provenance import Origin, class_steps, origin
+from tidings.ontology.datatypes import LITERAL_CLASSES, xsd_ancestors
+from tidings.rdf.terms import RDF_TYPE, Term, Triple, iri, is_literal, parts
+
+_MOST = 3
+
+
+def bound(node: Node, solution: Solution) -> Term | None:
+    """The term at a place of a pattern under a solution; None where it is open."""
+    return solution.get(node.name) if isinstance(node, Var) else node
+
+
+# ------------------------------------------------------------------------------------------------------ what is there
+
+
+def triple_found(probe: Probe, pattern: TriplePattern, solution: Solution) -> Finding:
+    condition = probe.names.triple(pattern)
+    s, p, o = (bound(node, solution) for node in (pattern.s, pattern.p, pattern.o))
+    if s is None or p is None or o is None:
+        return Finding(True, condition)
+    source = origin((s, p, o), probe.meaning, probe.ontology)
+    return Finding(True, condition, derivation(probe, source) if source else (), source)
+
+
+def derivation(probe: Probe, source: Origin) -> tuple[str, ...]:
+    """The stated triple, then each step up."""
+    stated = probe.names.triple(source.stated)
+    if source.source == "ontology":
+        stated += "  (stated in the ontology)"
+    return (stated, *map(probe.names.step, source.steps))
+
+
+def class_found(probe: Probe, wanted: ClassOf, solution: Solution) -> Finding:
+    names = probe.names
+    condition = f"{names.node(wanted.node)} is a {names.term(wanted.cls)}"
+    node = bound(wanted.node, solution)
+    if node is None:
+        return Finding(True, condition)
+    if is_literal(node):
+        datatype = iri(parts(node).datatype)
+        steps = _datatype_steps(probe, datatype, wanted.cls)
+        return Finding(True, condition, (f"{names.term(node)} is a {names.term(datatype)}", *steps))
+    source = origin((node, RDF_TYPE, wanted.cls), probe.meaning, probe.ontology)
+    if source is None:
+        return Finding(True, condition, ("every resource is one",))
+    return Finding(True, condition, derivation(probe, source), source)
+
+
+def _datatype_steps(probe: Probe, datatype: Term, cls: Term) -> Iterable[str]:
+    """From a literal's datatype up to the class asked for: XML Schema's own hierarchy, then the ontology's."""
+    names = probe.names
+    chain = [datatype, *map(iri, xsd_ancestors(parts_iri(datatype)))]
+    for i, lower in enumerate(chain):
+        steps = class_steps(lower, cls, probe.ontology)
+        if steps is not None:
+            yield from (f"{names.term(a)} ⊑ {names.term(b)}" for a, b in zip(chain[:i], chain[1 : i + 1], strict=True))
+            yield from map(names.step, steps)
+            return
+    if cls in LITERAL_CLASSES:
+        yield f"every literal is a {names.term(cls)}"
+
+
+def parts_iri(term: Term) -> str:
+    return term[1:-1]
+
+
+# -------------------------------------------------------------------------------------------------------- what is not
+
+
+def triple_missing(probe: Probe, pattern: TriplePattern, solution: Solution) -> Finding:
+    """The nearest triples: with another object, else another property, else another subject."""
+    names = probe.names
+    s, p, o = (bound(node, solution) for node in (pattern.s, pattern.p, pattern.o))
+    if p == RDF_TYPE and o is not None:
+        return Finding(False, names.triple(pattern), _other_classes(probe, s, o))
+    lines: list[str] = []
+    if s is not None and p is not None and o is not None and (near := _stated(probe, s, p, None)):
+        lines = [f"{names.term(o)} is asked for, the event has {there}" for there in near]
+    elif s is not None and p is not None:
+        lines = [_other_properties(probe, s, p)]
+        lines += [f"elsewhere the event has {there}" for there in _stated(probe, None, p, o)]
+    elif p is not None:
+        lines = _without_subject(probe, p, o)
+    elif o is not None or s is not None:
+        lines = [f"no triple of the event has {names.term(t)} there" for t in (s, o) if t is not None]
+    return Finding(False, names.triple(pattern), tuple(lines))
+
+
+def _without_subject(probe: Probe, p: Term, o: Term | None) -> list[str]:
+    names = probe.names
+    near = _stated(probe, None, p, None)
+    if o is not None and near:
+        return [f"{names.term(o)} is asked for, the event has {there}" for there in near]
+    properties = sorted({t[1] for t in probe.meaning.asserted})
+    return [f"the event has no {names.predicate(p)}", f"its properties are {names.several(properties)}"] + [
+        f"{names.term(q)} is above {names.term(p)}, not below it"
+        for q in properties
+        if q != p and probe.ontology.is_subproperty(p, q)
+    ]
+
+
+def _other_properties(probe: Probe, s: Term, p: Term) -> str:
+    names = probe.names
+    has = sorted({t[1] for t in probe.meaning.asserted if t[0] == s})
+    above = [q for q in has if q != p and probe.ontology.is_subproperty(p, q)]
+    if above:
+        return f"{names.term(s)} has {names.several(above)}, which is above {names.term(p)}, not below it"
+    if not has:
+        return f"{names.term(s)} is the subject of nothing"
+    return f"{names.term(s)} has no {names.predicate(p)}; it has {names.several(has)}"
+
+
+def _other_classes(probe: Probe, s: Term | None, cls: Term) -> tuple[str, ...]:
+    names, ontology = probe.names, probe.ontology
+    types = {t for t in probe.meaning.asserted if t[1] == RDF_TYPE and s in (None, t[0])}
+    there = sorted({t[2] for t in types} | (ontology.types_of(s) if s is not None else set()))
+    who = "the event" if s is None else names.term(s)
+    if not there:
+        return (f"{who} has no class",)
+    above = [c for c in there if ontology.is_subclass(cls, c)]
+    relation = (
+        f"{names.several(above)} is above {names.term(cls)}, not below it" if above else f"not below {names.term(cls)}"
+    )
+    said = f"the event has only {names.several(there)}" if s is None else f"{who} is a {names.several(there)}"
+    return (f"{said}: {relation}",)
+
+
+def class_missing(probe: Probe, wanted: ClassOf, solution: Solution) -> Finding:
+    names = probe.names
+    condition = f"{names.node(wanted.node)} is a {names.term(wanted.cls)}"
+    node = bound(wanted.node, solution)
+    if node is None:
+        return Finding(None, condition)
+    if is_literal(node):
+        datatype = names.term(iri(parts(node).datatype))
+        return Finding(False, condition, (f"{names.term(node)} is a {datatype}: not below {names.term(wanted.cls)}",))
+    return Finding(False, condition, _other_classes(probe, node, wanted.cls))
+
+
+def path_found(probe: Probe, pattern: PathPattern, solution: Solution) -> Finding:
+    names = probe.names
+    ends = [names.term(end) for node in (pattern.s, pattern.o) if (end := bound(node, solution)) is not None]
+    return Finding(True, path_condition(probe, pattern), (f"leads from {' to '.join(ends)}",))
+
+
+def path_missing(probe: Probe, pattern: PathPattern, solution: Solution, reached: Iterable[Term]) -> Finding:
+    names = probe.names
+    condition = path_condition(probe, pattern)
+    start = bound(pattern.s, solution)
+    ends = sorted(reached)
+    if start is None:
+        return Finding(False, condition, ("no such path in the event",))
+    if ends:
+        return Finding(False, condition, (f"from {names.term(start)} it leads only to {names.several(ends)}",))
+    return Finding(False, condition, (f"from {names.term(start)} it leads nowhere",))
+
+
+def path_condition(probe: Probe, pattern: PathPattern) -> str:
+    names = probe.names
+    return f"{names.node(pattern.s)} {names.path(pattern.path)} {names.node(pattern.o)}"
+
+
+def _stated(probe: Probe, s: Term | None, p: Term | None, o: Term | None) -> list[str]:
+    """Some triples of the meaning at these places, as the event states them."""
+    found: dict[Triple, None] = {}
+    for triple in sorted(probe.meaning.match(s, p, o)):
+        source = origin(triple, probe.meaning, probe.ontology)
+        found[source.stated if source else triple] = None
+        if len(found) == _MOST:
+            break
+    return [probe.names.triple(triple) for triple in found]
