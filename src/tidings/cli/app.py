@@ -1,0 +1,94 @@
+"""`tidings`: finds the command, and turns whatever ends it into a message and an exit code.
+
+Exit codes: 0 done, 1 some input was rejected and the rest processed, 2 nothing could be done, 130 interrupted, 141 the
+reader of the output went away (what a shell reports for any program whose pipe is closed).
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from io import TextIOWrapper
+from typing import Any, NoReturn
+
+import click
+
+from tidings import __version__
+from tidings.cli.terminal import Terminal
+from tidings.errors import TidingsError
+
+INTERRUPTED = 130
+PIPE_CLOSED = 141
+
+# The help of every command without importing it: `tidings --help` and completion stay quick.
+COMMANDS = {
+    "match": "Which subscriptions match which events.",
+    "check": "Every problem of every subscription.",
+    "explain": "Why a subscription matches an event, or why not.",
+    "demo": "A small auction and bibliography world, with reasons.",
+    "completion": "The script that completes commands in a shell.",
+}
+
+
+class Group(click.Group):
+    """The commands of `COMMANDS`, each in the module of its name, behind one boundary for errors."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        if name not in COMMANDS:
+            return None
+        command = import_module(f"tidings.cli.{name}").command
+        assert isinstance(command, click.Command)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+    def main(
+        self, args: Sequence[str] | None = None, prog_name: str | None = None, *rest: Any, **extra: Any
+    ) -> NoReturn:
+        extra.pop("standalone_mode", None)
+        _speak_utf8()
+        try:
+            result = super().main(args, prog_name, *rest, standalone_mode=False, **extra)
+            sys.stdout.flush()
+            code = result if isinstance(result, int) else 0
+        except click.ClickException as error:
+            error.show()
+            code = 2
+        except TidingsError as error:
+            Terminal().error(str(error))
+            code = 2
+        except (KeyboardInterrupt, click.Abort):
+            code = INTERRUPTED
+        except BrokenPipeError:
+            _forget_stdout()
+            code = PIPE_CLOSED
+        sys.exit(code)
+
+
+def _speak_utf8() -> None:
+    """UTF-8 whatever the locale; a file name that is no text becomes an escape, which JSON can hold."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(encoding="utf-8", errors="backslashreplace", newline="\n")
+
+
+def _forget_stdout() -> None:
+    """Keep the interpreter from flushing into the closed pipe, and complaining, on its way out."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+@click.group(
+    cls=Group,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog="Start with: tidings demo",
+)
+@click.version_option(__version__, prog_name="tidings", message="%(prog)s %(version)s")
+def app() -> None:
+    """Publish/subscribe that understands meaning: RDF events, standing graph patterns, ontologies, values and text."""
