@@ -6,7 +6,6 @@ reader of the output went away (what a shell reports for any program whose pipe 
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
@@ -15,12 +14,10 @@ from typing import Any, NoReturn
 
 import click
 
-from tidings import __version__
 from tidings.cli.terminal import Terminal
 from tidings.errors import TidingsError
 
 INTERRUPTED = 130
-PIPE_CLOSED = 141
 
 # The help of every command without importing it: `tidings --help` and completion stay quick.
 COMMANDS = {
@@ -50,13 +47,16 @@ class Group(click.Group):
             formatter.write_dl(list(COMMANDS.items()))
 
     def main(
-        self, args: Sequence[str] | None = None, prog_name: str | None = None, *rest: Any, **extra: Any
+        self,
+        args: Sequence[str] | None = None,
+        prog_name: str | None = None,
+        complete_var: str | None = None,
+        standalone_mode: bool = True,
+        **extra: Any,
     ) -> NoReturn:
-        extra.pop("standalone_mode", None)
         _speak_utf8()
         try:
-            result = super().main(args, prog_name, *rest, standalone_mode=False, **extra)
-            sys.stdout.flush()
+            result = super().main(args, prog_name, complete_var, standalone_mode=False, **extra)
             code = result if isinstance(result, int) else 0
         except click.ClickException as error:
             error.show()
@@ -66,9 +66,6 @@ class Group(click.Group):
             code = 2
         except (KeyboardInterrupt, click.Abort):
             code = INTERRUPTED
-        except BrokenPipeError:
-            _forget_stdout()
-            code = PIPE_CLOSED
         sys.exit(code)
 
 
@@ -79,16 +76,11 @@ def _speak_utf8() -> None:
             stream.reconfigure(encoding="utf-8", errors="backslashreplace", newline="\n")
 
 
-def _forget_stdout() -> None:
-    """Keep the interpreter from flushing into the closed pipe, and complaining, on its way out."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-
-
 @click.group(
     cls=Group,
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog="Start with: tidings demo",
 )
-@click.version_option(__version__, prog_name="tidings", message="%(prog)s %(version)s")
+@click.version_option(package_name="tidings", prog_name="tidings", message="%(prog)s %(version)s")
 def app() -> None:
     """Publish/subscribe that understands meaning: RDF events, standing graph patterns, ontologies, values and text."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -20,7 +20,7 @@ from tidings.errors import EvaluationError, EventError, SubscriptionError, Tidin
 from tidings.lang.files import read_subscriptions
 from tidings.match.base import Engine, Failure, Match
 from tidings.match.registry import create, names
-from tidings.match.verify import DEFAULT_BUDGET
+from tidings.match.run import DEFAULT_BUDGET
 from tidings.rdf.terms import XSD_DATETIME, Term, literal, to_json
 
 _EXAMPLE = """
@@ -43,7 +43,7 @@ class _Run:
     stopped: bool = False
     rejected: Counter[str] = field(default_factory=Counter)
     counts: Counter[str] = field(default_factory=Counter)
-    seconds: Counter[str] = field(default_factory=Counter)
+    seconds: defaultdict[str, float] = field(default_factory=lambda: defaultdict(float))
 
     def reject(self, kind: str, error: TidingsError | str) -> None:
         """Name on stderr what could not be processed; the rest goes on."""
@@ -144,7 +144,9 @@ def command(
 
 def _check_usage(matcher: str, engine: str, strategy: str) -> None:
     if engine == "spark":
-        raise UsageError("--engine spark is not part of this installation; install it with: pip install 'tidings[spark]'")
+        raise UsageError(
+            "--engine spark is not part of this installation; install it with: pip install 'tidings[spark]'"
+        )
     if strategy == "chained":
         raise UsageError("--strategy chained needs --engine spark; the embedded engine takes whole events (one-step)")
     if matcher not in names():

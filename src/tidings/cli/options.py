@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import wraps
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import click
 
@@ -19,39 +19,28 @@ from tidings.rdf.formats import Format
 from tidings.rdf.limits import KIB, MIB, Limits
 from tidings.rdf.read import EventsBy, read_events
 
-F = TypeVar("F", bound=Callable[..., Any])
-
 _UNITS = {"": 1, "k": KIB, "m": MIB, "g": KIB * MIB}
 _SIZE = re.compile(r"(\d+)\s*([kmg]?)(?:i?b)?", re.IGNORECASE)
 
 
-class Size(click.ParamType):
+def _size(ctx: click.Context, option: click.Parameter, value: str) -> int:
     """A number of bytes: 4096, 512K, 4M, 2GiB."""
-
-    name = "size"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        if isinstance(value, int):
-            return value
-        match = _SIZE.fullmatch(str(value).strip())
-        if not match:
-            self.fail(f"'{value}' is not a size; write 4096, 512K, 4M or 2G", param, ctx)
-        return int(match[1]) * _UNITS[match[2].lower()]
+    match = _SIZE.fullmatch(value.strip())
+    if not match:
+        raise click.BadParameter(f"'{value}' is not a size; write 4096, 512K, 4M or 2G.", ctx, option)
+    return int(match[1]) * _UNITS[match[2].lower()]
 
 
-class Context(click.ParamType):
-    """URL=FILE: a local copy of a remote JSON-LD context."""
-
-    name = "url=file"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, Path]:
-        if isinstance(value, tuple):
-            return value
+def _contexts(ctx: click.Context, option: click.Parameter, values: tuple[str, ...]) -> dict[str, Path]:
+    """URL=FILE, each: local copies of remote JSON-LD contexts."""
+    found = {}
+    for value in values:
         # The address may have an equals sign of its own; a path seldom has.
-        url, _, file = str(value).rpartition("=")
+        url, _, file = value.rpartition("=")
         if not url or not Path(file).is_file():
-            self.fail(f"'{value}' should be URL=FILE, with a file that exists", param, ctx)
-        return url, Path(file)
+            raise click.BadParameter(f"'{value}' should be URL=FILE, with a file that exists.", ctx, option)
+        found[url] = Path(file)
+    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +80,10 @@ class OntologyFiles:
         return Ontology.load(*self.paths, cycles=self.cycles, limits=reading.limits, contexts=reading.contexts)
 
 
+def _limit(what: str, default: str, help: str) -> Callable[[Any], Any]:
+    return click.option(f"--max-{what}", callback=_size, metavar="SIZE", default=default, show_default=True, help=help)
+
+
 _READING = [
     click.option(
         "--events-by",
@@ -107,17 +100,15 @@ _READING = [
     click.option(
         "--context",
         "contexts",
-        type=Context(),
+        callback=_contexts,
         multiple=True,
         metavar="URL=FILE",
         help="A local copy of a remote JSON-LD context.",
     ),
-    click.option("--max-term", type=Size(), default="4M", show_default=True, help="The largest term."),
-    click.option("--max-event", type=Size(), default="64M", show_default=True, help="The largest event."),
-    click.option(
-        "--max-document", type=Size(), default="512M", show_default=True, help="The largest document not read by line."
-    ),
-    click.option("--max-json", type=Size(), default="64M", show_default=True, help="The largest JSON-LD document."),
+    _limit("term", "4M", "The largest term."),
+    _limit("event", "64M", "The largest event."),
+    _limit("document", "512M", "The largest document not read by line."),
+    _limit("json", "64M", "The largest JSON-LD document."),
     click.option(
         "--max-depth", type=click.IntRange(1, 1000), default=100, show_default=True, help="The deepest nesting."
     ),
@@ -141,7 +132,7 @@ _ONTOLOGY = [
 ]
 
 
-def reading_options(callback: F) -> F:
+def reading_options(callback: Callable[..., Any]) -> Callable[..., Any]:
     """Options for reading events, which become the argument `reading`."""
 
     @wraps(callback)
@@ -151,7 +142,7 @@ def reading_options(callback: F) -> F:
         by: EventsBy,
         strict: bool,
         group: bool,
-        contexts: tuple[tuple[str, Path], ...],
+        contexts: dict[str, Path],
         max_term: int,
         max_event: int,
         max_document: int,
@@ -167,12 +158,12 @@ def reading_options(callback: F) -> F:
             max_json=max_json,
             max_depth=max_depth,
         )
-        return callback(*args, reading=Reading(format, by, strict, group, limits, dict(contexts)), **rest)
+        return callback(*args, reading=Reading(format, by, strict, group, limits, contexts), **rest)
 
     return _with(wrapper, _READING)
 
 
-def ontology_options(callback: F) -> F:
+def ontology_options(callback: Callable[..., Any]) -> Callable[..., Any]:
     """`--ontology` and `--cycles`, which become the argument `ontology_files`."""
 
     @wraps(callback)
@@ -182,7 +173,7 @@ def ontology_options(callback: F) -> F:
     return _with(wrapper, _ONTOLOGY)
 
 
-def _with(callback: Any, options: list[Callable[[Any], Any]]) -> Any:
+def _with(callback: Callable[..., Any], options: list[Callable[[Any], Any]]) -> Callable[..., Any]:
     for option in reversed(options):
         callback = option(callback)
     return callback

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from rich.progress import Progress as Bar
     from rich.progress import TaskID
 
+PIPE_CLOSED = 141
 _PATIENCE = 2.0
 _BETWEEN_UPDATES = 0.1
 _LONGEST_LINE = 400
@@ -27,9 +28,12 @@ _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2
 def printable(text: str) -> str:
     """`text` with control characters escaped and long lines cut."""
     escaped = _CONTROL.sub(lambda m: f"\\u{ord(m[0]):04x}", text)
-    return "\n".join(
-        line if len(line) <= _LONGEST_LINE else f"{line[:_LONGEST_LINE]}…" for line in escaped.split("\n")
-    )
+    return "\n".join(line if len(line) <= _LONGEST_LINE else f"{line[:_LONGEST_LINE]}…" for line in escaped.split("\n"))
+
+
+def styled(text: str, colour: str) -> str:
+    """`text` in bold colour, unless the user wants none; `click.echo` takes it out again where no terminal reads."""
+    return text if "NO_COLOR" in os.environ else click.style(text, fg=colour, bold=True)
 
 
 class Terminal:
@@ -51,9 +55,7 @@ class Terminal:
             self._say("tidings", message, "cyan")
 
     def _say(self, label: str, message: str, colour: str) -> None:
-        if "NO_COLOR" not in os.environ:
-            label = click.style(label, fg=colour, bold=True)
-        click.echo(f"{label}: {printable(message)}", err=True)
+        click.echo(f"{styled(label, colour)}: {printable(message)}", err=True)
 
     def progress(self, what: str) -> Progress:
         return Progress(what, shown=not self.quiet and sys.stderr.isatty())
@@ -125,9 +127,15 @@ class Command(click.Command):
         terminal = Terminal(ctx.params.pop("quiet"), ctx.params.pop("verbose"))
         ctx.obj = terminal
         try:
-            return super().invoke(ctx)
-        except (TidingsError, click.ClickException, click.exceptions.Exit, click.Abort, BrokenPipeError):
+            result = super().invoke(ctx)
+            sys.stdout.flush()
+            return result
+        except (TidingsError, click.ClickException, click.exceptions.Exit, click.Abort):
             raise
+        except BrokenPipeError:
+            # Keep the interpreter from flushing into the closed pipe, and complaining, on its way out.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return PIPE_CLOSED
         except Exception as error:
             if terminal.verbose:
                 traceback.print_exc()

@@ -1,4 +1,4 @@
-"""Subscriptions: text → form (`parse`), form → text (`to_text`), in three dialects over one internal form (`pattern`)."""
+"""Subscriptions: text → form (`parse`) and form → text (`to_text`), three dialects, one internal form (`pattern`)."""
 
 from __future__ import annotations
 
@@ -7,9 +7,11 @@ from tidings.lang.gtopss import parse_gtopss, print_gtopss
 from tidings.lang.ops import parse_ops, print_ops
 from tidings.lang.pattern import Dialect, Query
 from tidings.lang.print_sparql import print_sparql
-from tidings.lang.sparql import parse_sparql
+from tidings.lang.shapes import Shapes
 
 __all__ = ["Dialect", "Query", "parse", "to_text"]
+
+_sparql = Shapes()
 
 
 def parse(text: str, dialect: Dialect = "sparql", *, source: str | None = None, base: str | None = None) -> Query:
@@ -20,7 +22,7 @@ def parse(text: str, dialect: Dialect = "sparql", *, source: str | None = None, 
     """
     match dialect:
         case "sparql":
-            return parse_sparql(text, source, base)
+            return _sparql.parse(text, source, base)
         case "ops":
             return parse_ops(text, source)
         case "gtopss":

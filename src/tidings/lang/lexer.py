@@ -33,33 +33,34 @@ _NAME = f"{_BASE}_0-9\u00b7\u0300-\u036f\u203f-\u2040"
 _CHARS = f"{_NAME}\\-"
 _HEX = "[0-9A-Fa-f]"
 _ESCAPED = f"(?:%{_HEX}{{2}}|\\\\[_~.\\-!$&'()*+,;=/?#@%])"
-_STRING = r"""
+# The grammar of tokens, in verbose regular expressions. Nothing here may read far ahead of what it takes, or a hostile
+# text would be read over and over: the prefix of a name is bounded, and an unfinished string swallows all that follows.
+SPACE = r"(?:[ \t\r\n]++|\#[^\r\n]*+)"
+VAR = f"[?$][{_BASE}_0-9][{_NAME}]*+"
+PREFIX = rf"(?:[{_BASE}][{_CHARS}.]{{0,100}}+(?<!\.))?:"
+PNAME = rf"{PREFIX}(?:(?:[{_BASE}_0-9:]|{_ESCAPED})(?:[{_CHARS}:]++|\.++(?=[{_CHARS}:%\\])|{_ESCAPED})*+)?"
+IRI = rf"""<(?:[^<>"{{}}|^`\\\x00-\x20]|\\u{_HEX}{{4}}|\\U{_HEX}{{8}})*+>"""
+WORD = "[A-Za-z][A-Za-z0-9_]*+"
+STRING = r"""(?:
     \"{3}(?:[^"\\]|\\.|\"{1,2}(?!\"))*+\"{3} | '{3}(?:[^'\\]|\\.|'{1,2}(?!'))*+'{3}
   | (?!\"{3})"[^"\\\r\n]*+(?:\\[^\r\n][^"\\\r\n]*+)*+" | (?!'{3})'[^'\\\r\n]*+(?:\\[^\r\n][^'\\\r\n]*+)*+'
-"""
-# The prefix is bounded, since in a.a.a.… every word would otherwise be tried to the end of the text. An unterminated
-# string swallows what follows it, for the same reason.
-_TOKEN = re.compile(
-    rf"""(?:[ \t\r\n]++|\#[^\r\n]*+)*+(?:(
-    [?$][{_BASE}_0-9][{_NAME}]*+
-  | (?:[{_BASE}][{_CHARS}.]{{0,100}}+(?<!\.))?:
-    (?:(?:[{_BASE}_0-9:]|{_ESCAPED})(?:[{_CHARS}:]++|\.++(?=[{_CHARS}:%\\])|{_ESCAPED})*+)?
-  | <(?:[^<>"{{}}|^`\\\x00-\x20]|\\u{_HEX}{{4}}|\\U{_HEX}{{8}})*+>
-  | [{{}}()\[\],;*/=]
-  | [A-Za-z][A-Za-z0-9_]*+
-  | {_STRING}
-  | [+-]?(?:[0-9]++\.?[0-9]*+|\.[0-9]++)[eE][+-]?[0-9]++ | [+-]?[0-9]*+\.[0-9]++ | [+-]?[0-9]++
+)"""
+OTHER = rf"""(?:
+    [+-]?(?:[0-9]++\.?[0-9]*+|\.[0-9]++)[eE][+-]?[0-9]++ | [+-]?[0-9]*+\.[0-9]++ | [+-]?[0-9]++
   | _:[{_BASE}_0-9](?:[{_CHARS}]++|\.++(?=[{_CHARS}]))*+
   | @[A-Za-z]++(?:-[A-Za-z0-9]++)*+
   | \^\^ | \|\| | && | != | <= | >=
   | ["'].*
   | .
-)|\Z)""",
+)"""
+
+_TOKEN = re.compile(
+    rf"{SPACE}*+(?:( {VAR} | [{{}}()\[\],;*/=] | {PNAME} | {IRI} | {WORD} | {STRING} | {OTHER} )|\Z)",
     re.VERBOSE | re.DOTALL,
 )
-_WHOLE_STRING = re.compile(_STRING, re.VERBOSE | re.DOTALL)
+_WHOLE_STRING = re.compile(STRING, re.VERBOSE | re.DOTALL)
 
-_SIGNS = "{ } ( ) [ ] , ; . * / = + - ! < > | ^ ? ^^ || && != <= >=".split()
+_SIGNS = [*"{}()[],;.*/=+-!<>|^?", "^^", "||", "&&", "!=", "<=", ">="]
 _NAMES = {
     "iri": "an IRI",
     "pname": "a prefixed name",
@@ -185,6 +186,8 @@ class Tokens:
         near = difflib.get_close_matches(kind, [e for e in expected if e.isupper()], 1) if kind.isupper() else []
         if near and hint is None:
             hint = f"did you mean {near[0]}?"
+        elif kind == "iri" and text[1] in "?$":
+            hint = "what stands between < and > without a space is an IRI; put spaces around the comparison"
         return self.error(f"expected {listed(describe(e) for e in expected)}, found {found}", hint=hint)
 
     def _bad(self, text: str) -> SubscriptionError:

@@ -114,10 +114,11 @@ class TermParser(Tokens):
         return self._checked(full)
 
     def _prefix_hint(self, prefix: str) -> str:
+        known = _WELL_KNOWN.get(prefix)
         near = difflib.get_close_matches(prefix, list(self.prefixes), 1)
-        if near:
+        if known is None and near:
             return f"did you mean '{near[0]}:'?"
-        return f"declare it first: PREFIX {prefix}: <{_WELL_KNOWN.get(prefix, 'http://…')}>"
+        return f"declare it first: PREFIX {prefix}: <{known or 'http://…'}>"
 
     def _resolved(self, text: str) -> Term:
         if "\\" in text:

@@ -272,5 +272,5 @@ class TriplesParser(ExpressionParser):
             self.i += 1
             return RDF_TYPE
         if self.kinds[self.i] not in ("iri", "pname"):
-            raise self.unexpected("a property", "'a'", "a path")
+            raise self.unexpected("a property", "a path")
         return self.iri()

@@ -1,8 +1,8 @@
 """What `ops` and `gtopss` share: their subscriptions are tuples in parentheses, written as in the papers.
 
 Over SPARQL's terms and expressions, a text may have `//` comments, the signs `≤ ≥ ≠`, and bare names, which stand in
-the namespace of the empty prefix or, where there is none, are relative to BASE. The prefixes of the RDF vocabularies are
-declared from the start. A variable is never followed by an IRI, so `?x<3` needs no space to be a comparison.
+the namespace of the empty prefix or, where there is none, are relative to BASE. The prefixes of the RDF vocabularies
+are declared from the start. A variable is never followed by an IRI, so `?x<3` needs no space to be a comparison.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ from tidings.match.base import Solution
 from tidings.match.constraints import satisfies
 from tidings.match.functions import FUNCTIONS, Function
 from tidings.match.run import Eval, Run, Test
-from tidings.rdf.terms import Term, is_iri, is_literal, iri_text
+from tidings.rdf.terms import Term, iri_text, is_literal
 from tidings.rdf.values import CASTS, boolean, cast, compare, equal, truth
 
 ExistsTest: TypeAlias = Callable[[Pattern], Test]
@@ -72,7 +72,7 @@ def size(expr: Expr) -> int:
 
 
 def _function(op: str) -> Function:
-    if op[0] == "<" and is_iri(Term(op)):
+    if op[0] == "<":
         datatype = iri_text(Term(op))
         if datatype in CASTS:
             return lambda run, arg: cast(arg, datatype)

@@ -29,19 +29,18 @@ class TripleIndex:
     def match(self, s: Term | None, p: Term | None, o: Term | None) -> Sequence[Triple]:
         """The triples with these terms; None is any."""
         places = tuple(place for place, term in enumerate((s, p, o)) if term is not None)
+        return self.find(places, tuple(term for term in (s, p, o) if term is not None))
+
+    def find(self, places: tuple[int, ...], key: tuple[Term, ...]) -> Sequence[Triple]:
+        """The triples that have the terms of `key` in these places: 0 the subject, 1 the property, 2 the object."""
         if not places:
             return self.triples
-        key = tuple(term for term in (s, p, o) if term is not None)
-        return self._table(places).get(key, ())
-
-    def _table(self, places: tuple[int, ...]) -> dict[tuple[Term, ...], list[Triple]]:
         table = self._tables.get(places)
         if table is None:
-            table = {}
+            table = self._tables[places] = {}
             for triple in self.triples:
                 table.setdefault(tuple([triple[place] for place in places]), []).append(triple)
-            self._tables[places] = table
-        return table
+        return table.get(key, ())
 
     @cached_property
     def nodes(self) -> dict[Term, None]:
@@ -146,7 +145,7 @@ class Meaning:
         return node == cls or node in self.ontology.equivalent_classes(cls)
 
     def has_edge(self, node: Term, cls: Term) -> bool:
-        """Whether a type or sub-class statement in the event or the ontology relates the two, or equivalents of them."""
+        """Whether the event or the ontology states a type or sub-class edge between the two, or equivalents of them."""
         targets = self.ontology.equivalent_classes(cls)
         for source in self.ontology.equivalent_classes(node):
             stated = self.ontology.types_of(source) | self.ontology.parents(source)

@@ -12,7 +12,10 @@ from tidings.rdf.terms import Term, is_blank
 
 _MOST_CYCLES = 5
 _MOST_NAMES = 12
-HINT = 'remove one of these statements, or load with cycles="equivalence" to read the members of a cycle as equivalent'
+_HINT = (
+    "remove one of the statements, or have the members of a cycle read as equivalent: "
+    'cycles="equivalence" in Python, --cycles equivalence on the command line'
+)
 
 
 def refuse_cycles(axioms: Axioms, label: Callable[[Term], str]) -> None:
@@ -27,7 +30,7 @@ def refuse_cycles(axioms: Axioms, label: Callable[[Term], str]) -> None:
     lines = [f"a cycle of sub-{kind} statements: {_chain(cycle, label)}" for kind, cycle in found[:_MOST_CYCLES]]
     if len(found) > _MOST_CYCLES:
         lines.append(f"… and {len(found) - _MOST_CYCLES} more cycles")
-    raise OntologyError("\n".join([*lines, f"  hint: {HINT}"]))
+    raise OntologyError("\n".join([*lines, f"  hint: {_HINT}"]))
 
 
 def find_cycles(pairs: tuple[Pair, ...]) -> list[list[Term]]:

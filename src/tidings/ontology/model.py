@@ -15,7 +15,7 @@ from tidings.ontology.load import read
 from tidings.ontology.meta import ExtendedStatement, MetaStatement, MetaStatements
 from tidings.ontology.names import Labels, Near
 from tidings.ontology.vocabulary import is_built_in, is_built_in_class, is_built_in_property
-from tidings.rdf.limits import Limits
+from tidings.rdf.limits import DEFAULT_LIMITS, Limits
 from tidings.rdf.terms import Term, Triple, is_iri
 
 Cycles: TypeAlias = Literal["error", "equivalence"]
@@ -49,7 +49,7 @@ class Ontology:
     def load(
         *paths: str | Path,
         cycles: Cycles = "error",
-        limits: Limits | None = None,
+        limits: Limits = DEFAULT_LIMITS,
         contexts: Mapping[str, Path | bytes] | None = None,
     ) -> Ontology:
         """The ontology in one or several files, of any RDF format, merged.
@@ -57,7 +57,7 @@ class Ontology:
         A cycle of sub-class or sub-property statements is an error, unless `cycles="equivalence"`. `contexts` are
         local copies of JSON-LD contexts by their address. owl:imports is not followed: name the files you want.
         """
-        triples = [t for i, path in enumerate(paths) for t in read(path, i, limits or Limits(), contexts)]
+        triples = list(read(paths, limits, contexts))
         try:
             return Ontology.of(triples, cycles=cycles)
         except OntologyError as error:

@@ -97,19 +97,22 @@ class Near:
 
     def find(self, wrong: Term) -> Term | None:
         """The nearest name, or None if none is near; a name of the same namespace counts as nearer by one letter."""
-        if wrong not in self._answers:
-            if len(self._answers) >= _MAX_ANSWERS:
-                self._answers.clear()
-            self._answers[wrong] = self._search(wrong)
-        return self._answers[wrong]
+        try:
+            return self._answers[wrong]
+        except KeyError:
+            found = self._search(wrong)
+        if len(self._answers) >= _MAX_ANSWERS:
+            self._answers.clear()
+        self._answers[wrong] = found
+        return found
 
     def _search(self, wrong: Term) -> Term | None:
-        if not is_iri(wrong):
+        if not is_iri(wrong) or not _key(wrong):
             return None
         namespace, key = split(wrong)[0], _key(wrong)
         letters = _letters(key)
         most = _tolerance(key)
-        best: tuple[int, bool, Term] | None = None
+        best: tuple[int, int, Term] | None = None
         for length in sorted(range(len(key) - most, len(key) + most + 1), key=lambda n: abs(n - len(key))):
             for known, known_letters, name in self._by_length.get(length, ()):
                 # An edit takes at most one letter out of the set of those that occur, and brings at most one in.
@@ -117,8 +120,8 @@ class Near:
                     continue
                 distance = _distance(key, known, most)
                 if distance <= most and name != wrong:
-                    foreign = split(name)[0] != namespace
-                    found = (distance + foreign, foreign, name)
+                    apart = _apart(namespace, split(name)[0])
+                    found = (distance + (apart > 0), apart, name)
                     best = min(best, found) if best else found
                     most = min(most, best[0])
         return best[2] if best else None
@@ -126,6 +129,11 @@ class Near:
 
 def _key(name: Term) -> str:
     return split(name)[1].casefold().replace("_", "").replace("-", "")[:100]
+
+
+def _apart(a: str, b: str) -> int:
+    """0 for the same namespace, 1 for one that may be a slip (http for https, a letter), 2 for another one."""
+    return 0 if a == b else 1 if _distance(a[:200], b[:200], 2) <= 2 else 2
 
 
 def _letters(key: str) -> int:

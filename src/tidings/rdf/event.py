@@ -23,3 +23,8 @@ class Event:
 
     def triples(self) -> list[Triple]:
         return [parse_triple(line) for line in self.body.split("\n") if line]
+
+
+def to_nquads(event: Event) -> bytes:
+    """The event as N-Quads, in a graph called by its id: what `-` reads."""
+    return "".join(f"{line[:-1]}<{event.id}> .\n" for line in event.body.split("\n") if line).encode()

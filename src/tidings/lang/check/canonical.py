@@ -2,18 +2,55 @@
 
 Two subscriptions with one form match the same events. Columns, their order and LIMIT are left out: they decide what a
 notification carries, not whether there is one. The form is a text; variables in it are numbered. The numbering is made
-by colour refinement: a variable's colour is what the form looks like from where it stands, and variables that still look
-alike are told apart by trying each, within a bound.
+by colour refinement: a variable's colour is what the form looks like from where it stands, and variables that still
+look alike are told apart by trying each, within a bound.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import fields, is_dataclass
-from functools import lru_cache
+from dataclasses import fields
 
-from tidings.lang.check.walk import all_variables
-from tidings.lang.pattern import Block, Call, Expr, GroupKey, Join, Pattern, Query, Union, Values, Var, core
+from tidings.lang.check.walk import all_variables, children, conjuncts
+from tidings.lang.pattern import (
+    Aggregate,
+    Alternative,
+    Block,
+    Call,
+    ClassOf,
+    Const,
+    Constraint,
+    Exists,
+    Expr,
+    Extend,
+    Filter,
+    FtAnd,
+    FtContains,
+    FtNear,
+    FtNot,
+    FtOr,
+    FtPhrase,
+    Graph,
+    GroupKey,
+    Inverse,
+    Join,
+    LeftJoin,
+    Link,
+    Minus,
+    Negated,
+    OrderKey,
+    PathPattern,
+    Pattern,
+    Projection,
+    Query,
+    Repeat,
+    Sequence,
+    TriplePattern,
+    Union,
+    Values,
+    Var,
+    core,
+)
 
 MAX_TRIES = 64
 """How many numberings are tried for one subscription whose variables look alike."""
@@ -32,7 +69,7 @@ def condition(query: Query) -> Condition:
 
 def rough_form(condition: Condition) -> str:
     """A form that is the same for equal conditions, and often for others: variables are all one."""
-    return _form(condition, {})
+    return _Writer({}).text(condition)
 
 
 def plain_form(condition: Condition) -> str:
@@ -40,7 +77,7 @@ def plain_form(condition: Condition) -> str:
     names: dict[Var, str] = {}
     for var in _variables(condition):
         names.setdefault(var, f"?{len(names)}")
-    return _form(condition, names, ordered=True)
+    return _Writer(names, ordered=True).text(condition)
 
 
 def canonical_form(condition: Condition) -> str | None:
@@ -65,7 +102,7 @@ def _least(condition: Condition, colours: dict[Var, str], tries: list[int]) -> s
     open_classes = [colour for colour, members in alike.items() if len(members) > 1]
     if not open_classes:
         tries[0] += 1
-        return _form(condition, colours)
+        return _Writer(colours).text(condition)
     chosen = min(open_classes, key=lambda colour: (len(alike[colour]), colour))
     best: str | None = None
     for var in alike[chosen]:
@@ -82,7 +119,7 @@ def _refined(condition: Condition, colours: dict[Var, str]) -> dict[Var, str]:
     """Colours split until what stands around a variable no longer tells more apart."""
     count = len(set(colours.values()))
     while True:
-        views = {v: (colour, _form(condition, colours | {v: "?·"})) for v, colour in colours.items()}
+        views = {v: (colour, _Writer(colours | {v: "?·"}).text(condition)) for v, colour in colours.items()}
         ranks = {view: f"?{rank}" for rank, view in enumerate(sorted(set(views.values())))}
         colours = {v: ranks[view] for v, view in views.items()}
         if len(ranks) == count or len(ranks) == len(colours):
@@ -96,36 +133,53 @@ _MIRRORED = {">": "<", ">=": "<="}
 _COMMUTATIVE = frozenset({"&&", "||", "=", "!=", "+", "*", "SAMETERM"})
 
 
-def _form(value: object, names: Mapping[Var, str], ordered: bool = False) -> str:
-    """The value as text, variables by `names`; parts whose order means nothing are sorted, unless `ordered`."""
+class _Writer:
+    """A value as text, variables by `names`; parts whose order means nothing are sorted, unless `ordered`."""
 
-    def form(value: object) -> str:
-        match value:
-            case Var():
-                return names.get(value, "?")
-            case tuple():
-                return f"({' '.join(map(form, value))})"
-            case Call(op=op, args=args):
-                parts = [form(arg) for arg in args]
-                if op in _MIRRORED:
-                    op, parts = _MIRRORED[op], parts[::-1]
-                if op in _COMMUTATIVE and not ordered:
-                    parts.sort()
-                return f"{op}({' '.join(parts)})"
-            case Block() if not ordered:
-                groups = (value.triples, value.paths, value.filters, value.classes)
-                parts = [" ".join(sorted({form(item) for item in group})) for group in groups]
-                return f"Block({value.injective} {' | '.join(parts)})"
-            case Join(parts=items) | Union(choices=items) if not ordered:
-                return f"{type(value).__name__}({' '.join(sorted(map(form, items)))})"
-            case _ if is_dataclass(value) and not isinstance(value, type):
-                return f"{type(value).__name__}({' '.join(form(getattr(value, n)) for n in _names(type(value)))})"
-        return repr(value)
+    def __init__(self, names: Mapping[Var, str], ordered: bool = False) -> None:
+        self._names = names
+        self._ordered = ordered
 
-    return form(value)
+    def text(self, value: object) -> str:
+        if isinstance(value, Var):
+            return self._names.get(value, "?")
+        if isinstance(value, tuple):
+            return f"({' '.join(map(self.text, value))})"
+        kind = type(value)
+        if kind not in _FIELDS:
+            return repr(value)
+        if not self._ordered:
+            if isinstance(value, Block):
+                return self._block(value)
+            if isinstance(value, Join | Union):
+                return f"{kind.__name__}({' '.join(sorted(map(self.text, children(value))))})"
+        if isinstance(value, Call):
+            return self._call(value)
+        return f"{kind.__name__}({' '.join([self.text(getattr(value, name)) for name in _FIELDS[kind]])})"
+
+    def _block(self, block: Block) -> str:
+        groups: tuple[tuple[object, ...], ...] = (
+            block.triples,
+            block.paths,
+            tuple(conjuncts(block.filters)),
+            block.classes,
+        )
+        parts = [" ".join(sorted({self.text(item) for item in group})) for group in groups]
+        return f"Block({block.injective} {' | '.join(parts)})"
+
+    def _call(self, call: Call) -> str:
+        op, parts = call.op, [self.text(arg) for arg in call.args]
+        if op in _MIRRORED:
+            op, parts = _MIRRORED[op], parts[::-1]
+        if op in _COMMUTATIVE and not self._ordered:
+            parts.sort()
+        return f"{op}({' '.join(parts)})"
 
 
-@lru_cache(maxsize=64)
-def _names(cls: type) -> tuple[str, ...]:
-    # How a full-text phrase was written means nothing, its words do.
-    return tuple(f.name for f in fields(cls) if not (cls.__name__ == "FtPhrase" and f.name == "text"))
+_FORMS = (
+    *(Link, Inverse, Sequence, Alternative, Repeat, Negated, FtPhrase, FtAnd, FtOr, FtNot, FtNear),
+    *(Const, Call, Exists, Aggregate, FtContains, Constraint, TriplePattern, PathPattern, ClassOf),
+    *(Block, Join, LeftJoin, Union, Minus, Filter, Extend, Graph, Values, Projection, GroupKey, OrderKey, Query),
+)
+# How a full-text phrase was written means nothing, its words do.
+_FIELDS = {form: tuple(f.name for f in fields(form)) for form in _FORMS} | {FtPhrase: ("words",)}

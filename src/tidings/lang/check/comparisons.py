@@ -96,6 +96,11 @@ def holds(a: Term, op: str, b: Term) -> bool:
     return x.kind == y.kind and _implies("=", x, op, y)
 
 
+def selects_xsd(comparison: Comparison) -> bool:
+    """Whether it holds for literals of XSD's types alone."""
+    return not comparison.text_too and comparison.op != "!=" and _point(comparison.value) is not None
+
+
 # --------------------------------------------------------------------------------------------------------------- points
 
 

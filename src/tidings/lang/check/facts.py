@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from tidings.lang.check.comparisons import Comparison, comparison_of, contradicts, holds, implies
+from tidings.lang.check.comparisons import Comparison, comparison_of, contradicts, holds, implies, selects_xsd
 from tidings.lang.check.walk import conjuncts
 from tidings.lang.pattern import (
     Call,
@@ -127,6 +127,10 @@ class Facts:
 
     def _all_options_imply(self, choice: tuple[Expr, ...], expr: Expr) -> bool:
         return 0 < len(choice) <= 16 and all(Facts((option,), self._is_below).imply(expr) for option in choice)
+
+    def is_xsd_literal(self, var: Var) -> bool:
+        """Whether a comparison that only values of XSD's types pass is among the filters on the variable."""
+        return any(selects_xsd(c) for c, _ in self._comparisons.get(var, ()))
 
     def _is_a(self, a: Constraint, b: Constraint) -> bool:
         """Below C, and so below what C is below. The other operators carry no further: the event may state sub-class

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 from tidings.errors import Span, SubscriptionError
+from tidings.rdf.terms import Term
 
 Severity: TypeAlias = Literal["error", "warning", "info"]
 
@@ -14,7 +15,6 @@ Code: TypeAlias = Literal[
     "unknown-class",
     "unknown-property",
     "outside-concept-model",
-    "bad-regex",
     "contradictory-filter",
     "unbound-in-filter",
     "never-bound",
@@ -26,6 +26,22 @@ Code: TypeAlias = Literal[
     "covering-incomplete",
 ]
 """The kinds of problem. They are part of the public surface: a script may rely on them."""
+
+
+_SEVERITIES: dict[Code, Severity] = {"syntax": "error", "covered": "info", "covering-incomplete": "info"}
+
+
+class Finding(NamedTuple):
+    """A problem as the check of one query finds it; `term` is the name it is about, which has a place in the text."""
+
+    code: Code
+    message: str
+    hint: str | None = None
+    term: Term | None = None
+
+    @property
+    def severity(self) -> Severity:
+        return _SEVERITIES.get(self.code, "warning")
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Iterator
-from itertools import chain
+from itertools import chain, pairwise
 
-from tidings.lang.check.problems import Code
+from tidings.lang.check.problems import Finding
 from tidings.lang.check.walk import children, expression_variables, expressions, patterns, subexpressions
 from tidings.lang.pattern import (
     Block,
@@ -31,10 +31,6 @@ from tidings.lang.pattern import (
 )
 from tidings.rdf.terms import RDF_TYPE, is_literal
 
-Finding = tuple[Code, str, str | None]
-"""A code, a message and a hint."""
-
-
 # ------------------------------------------------------------------------------------------------------------- products
 
 
@@ -44,11 +40,13 @@ def products(query: Query) -> Iterator[Finding]:
     A variable links, and so does a filter over variables of both parts, or a resource that both speak about.
     """
     for scope in _scopes(query.where):
+        if isinstance(scope, Block) and not scope.paths and len({triple.s for triple in scope.triples}) <= 1:
+            continue
         groups = _linked(_items(scope))
         if len(groups) > 1:
             parts = " × ".join("{" + " ".join(f"?{v.name}" for v in group) + "}" for group in groups)
             message = f"the patterns fall into {len(groups)} parts that share no variable: {parts}"
-            yield "cartesian-product", message, "every combination of their solutions is a solution"
+            yield Finding("cartesian-product", message, "every combination of their solutions is a solution")
 
 
 def _scopes(pattern: Pattern) -> Iterator[Pattern]:
@@ -112,7 +110,7 @@ def _linked(items: Iterable[tuple[bool, tuple[Node, ...]]]) -> list[list[Var]]:
 
     solving: dict[Node, None] = {}
     for solves, nodes in items:
-        for a, b in zip(nodes, nodes[1:], strict=False):
+        for a, b in pairwise(nodes):
             root[find(a)] = find(b)
         if solves:
             solving.update(dict.fromkeys(n for n in nodes if isinstance(n, Var)))
@@ -123,7 +121,7 @@ def _linked(items: Iterable[tuple[bool, tuple[Node, ...]]]) -> list[list[Var]]:
     return [[v for v in part if not v.hidden] or part for part in parts.values()]
 
 
-# ---------------------------------------------------------------------------------------------- variables that never bind
+# ------------------------------------------------------------------------------------------- variables that never bind
 
 
 def never_bound(query: Query) -> Iterator[Finding]:
@@ -138,17 +136,18 @@ def _unbound_columns(query: Query) -> Iterator[Finding]:
     scope.update(key.var for key in query.group or () if key.var is not None)
     for column in query.projection or ():
         if column.expr is None and column.var not in scope:
-            yield "never-bound", f"?{column.var.name} is asked for, but nothing binds it", _near(column.var, scope)
+            message = f"?{column.var.name} is asked for, but nothing binds it"
+            yield Finding("never-bound", message, _near(column.var, scope))
         for var in dict.fromkeys(_needed(column.expr) if column.expr is not None else ()):
             if var not in scope:
                 message = f"the column ?{column.var.name} is made from ?{var.name}, which nothing binds"
-                yield "never-bound", message, _near(var, scope)
+                yield Finding("never-bound", message, _near(var, scope))
         scope.add(column.var)
     template = chain.from_iterable((t.s, t.p, t.o) for t in query.template)
     for node in dict.fromkeys(template):
         if isinstance(node, Var) and not node.hidden and node not in scope:
             message = f"?{node.name} stands in the CONSTRUCT template, but nothing binds it"
-            yield "never-bound", message, _near(node, scope) or "a triple with an unbound variable is not made"
+            yield Finding("never-bound", message, _near(node, scope) or "a triple with an unbound variable is not made")
 
 
 def unbound_in_filters(query: Query) -> Iterator[Finding]:
@@ -166,7 +165,7 @@ def _unbound_in_filters(pattern: Pattern, outer: frozenset[Var]) -> Iterator[Fin
             for var in dict.fromkeys(_needed(expr)):
                 if var not in scope:
                     message = f"a filter looks at ?{var.name}, which its group does not bind, so it never holds"
-                    yield "unbound-in-filter", message, _near(var, scope)
+                    yield Finding("unbound-in-filter", message, _near(var, scope))
     for expr in expressions(pattern):
         for part in subexpressions(expr):
             if isinstance(part, Exists):
@@ -192,16 +191,16 @@ def _near(var: Var, scope: Iterable[Var]) -> str | None:
     return f"did you mean ?{near[0]}?" if near else None
 
 
-# ------------------------------------------------------------------------------------------------------ matches everything
+# -------------------------------------------------------------------------------------------------- matches everything
 
 
 def matches_everything(query: Query) -> Iterator[Finding]:
     """A condition that any event with a triple meets, or one that none does."""
     if query.limit == 0:
-        yield "never-matches", "LIMIT 0 leaves no solution, so no event matches", None
+        yield Finding("never-matches", "LIMIT 0 leaves no solution, so no event matches", None)
     elif _always(query):
         what = "its pattern is empty" if query.where == Block() else "no pattern of it asks for anything in particular"
-        yield "matches-everything", f"every event matches: {what}", None
+        yield Finding("matches-everything", f"every event matches: {what}", None)
 
 
 def _always(pattern: Pattern) -> bool:

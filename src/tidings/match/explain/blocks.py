@@ -19,7 +19,7 @@ from tidings.match.explain.evidence import (
     triple_found,
     triple_missing,
 )
-from tidings.match.explain.filters import Inside, expression_variables, filter_finding
+from tidings.match.explain.filters import Inside, expression_variables, filter_finding, filter_text
 from tidings.match.explain.model import Finding
 from tidings.match.explain.probe import Probe, restricted
 from tidings.rdf.terms import HOME, Term
@@ -47,11 +47,13 @@ def block_fails(probe: Probe, block: Block, given: Solution, inside: Inside) -> 
 
     What is kept is then as much as can hold at once, and the rest is explained on a solution of it: the nearest miss.
     """
-    if block.injective and not any(HOME in (t[0], t[2]) for t in probe.meaning.asserted):
+    if block.injective and HOME not in probe.meaning.asserted.nodes:
         return (Finding(False, "the home vertex _:H", ("the event has no blank node _:H",)),)
     kept: list[_Condition] = []
     findings: dict[_Condition, Finding] = {}
     for condition in _connected(_conditions(block)):
+        if isinstance(condition, ClassOf) and not _placed(condition, kept):
+            continue
         try:
             if probe.has(_block([*kept, condition], block.injective), given):
                 kept.append(condition)
@@ -66,13 +68,18 @@ def block_fails(probe: Probe, block: Block, given: Solution, inside: Inside) -> 
     return tuple(findings[condition] for condition in dict.fromkeys(_conditions(block)))
 
 
+def _placed(condition: ClassOf, kept: list[_Condition]) -> bool:
+    """Whether an arc that is kept says which vertex the class is asked of."""
+    return any(condition.node in (arc.s, arc.o) for arc in kept if isinstance(arc, TriplePattern))
+
+
 def _conditions(block: Block) -> list[_Condition]:
     """In the order in which they are explained; classes asked for twice are asked for once."""
     return [*block.triples, *block.paths, *dict.fromkeys(block.classes), *map(_Filter, block.filters)]
 
 
 def _connected(conditions: list[_Condition]) -> Iterator[_Condition]:
-    """The triples and paths so that each, where possible, meets the ones before it, then the rest: no large products."""
+    """The triples and paths, each meeting one before it where possible (no large products), then the rest."""
     joins: list[TriplePattern | PathPattern] = [c for c in conditions if isinstance(c, TriplePattern | PathPattern)]
     met: set[Node] = {HOME}
     while joins:
@@ -107,7 +114,7 @@ def _text(probe: Probe, condition: _Condition) -> str:
         case ClassOf(node=node, cls=cls):
             return f"{probe.names.node(node)} is a {probe.names.term(cls)}"
         case _Filter(expr=expr):
-            return f"FILTER {probe.names.expression(expr)}"
+            return filter_text(probe, expr)
 
 
 def _found(probe: Probe, condition: _Condition, solution: Solution, inside: Inside) -> Finding:
@@ -128,7 +135,11 @@ def _missing(
     match condition:
         case TriplePattern():
             clash = _same_vertex(probe, [*kept, condition], nearest) if block.injective else None
-            return Finding(False, _text(probe, condition), (clash,)) if clash else triple_missing(probe, condition, nearest)
+            return (
+                Finding(False, _text(probe, condition), (clash,))
+                if clash
+                else triple_missing(probe, condition, nearest)
+            )
         case PathPattern():
             return path_missing(probe, condition, nearest, _reached(probe, condition, nearest))
         case ClassOf():

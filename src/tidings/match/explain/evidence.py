@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import pairwise
 
 from tidings.lang.pattern import ClassOf, Node, PathPattern, TriplePattern, Var
 from tidings.match.base import Solution
 from tidings.match.explain.model import Finding
 from tidings.match.explain.probe import Probe
-from tidings.match.explain.provenance import Origin, class_steps, origin
+from tidings.match.explain.provenance import Origin, Step, class_steps, origin
+from tidings.match.explain.routes import route
 from tidings.ontology.datatypes import LITERAL_CLASSES, xsd_ancestors
-from tidings.rdf.terms import RDF_TYPE, Term, Triple, iri, is_literal, parts
+from tidings.rdf.terms import RDF_TYPE, Term, Triple, iri, iri_text, is_literal, parts
 
 _MOST = 3
+_LONGEST_ROUTE = 8
 
 
 def bound(node: Node, solution: Solution) -> Term | None:
@@ -28,16 +31,16 @@ def triple_found(probe: Probe, pattern: TriplePattern, solution: Solution) -> Fi
     s, p, o = (bound(node, solution) for node in (pattern.s, pattern.p, pattern.o))
     if s is None or p is None or o is None:
         return Finding(True, condition)
-    source = origin((s, p, o), probe.meaning, probe.ontology)
+    source = origin((s, p, o), probe.meaning)
     return Finding(True, condition, derivation(probe, source) if source else (), source)
 
 
 def derivation(probe: Probe, source: Origin) -> tuple[str, ...]:
-    """The stated triple, then each step up."""
+    """The stated triple, then the steps up from it."""
     stated = probe.names.triple(source.stated)
     if source.source == "ontology":
-        stated += "  (stated in the ontology)"
-    return (stated, *map(probe.names.step, source.steps))
+        stated += " (in the ontology)"
+    return (stated, *probe.names.steps(source.steps))
 
 
 def class_found(probe: Probe, wanted: ClassOf, solution: Solution) -> Finding:
@@ -50,28 +53,21 @@ def class_found(probe: Probe, wanted: ClassOf, solution: Solution) -> Finding:
         datatype = iri(parts(node).datatype)
         steps = _datatype_steps(probe, datatype, wanted.cls)
         return Finding(True, condition, (f"{names.term(node)} is a {names.term(datatype)}", *steps))
-    source = origin((node, RDF_TYPE, wanted.cls), probe.meaning, probe.ontology)
+    source = origin((node, RDF_TYPE, wanted.cls), probe.meaning)
     if source is None:
         return Finding(True, condition, ("every resource is one",))
     return Finding(True, condition, derivation(probe, source), source)
 
 
-def _datatype_steps(probe: Probe, datatype: Term, cls: Term) -> Iterable[str]:
+def _datatype_steps(probe: Probe, datatype: Term, cls: Term) -> list[str]:
     """From a literal's datatype up to the class asked for: XML Schema's own hierarchy, then the ontology's."""
-    names = probe.names
-    chain = [datatype, *map(iri, xsd_ancestors(parts_iri(datatype)))]
+    chain = [datatype, *map(iri, xsd_ancestors(iri_text(datatype)))]
     for i, lower in enumerate(chain):
-        steps = class_steps(lower, cls, probe.ontology)
+        steps = class_steps(lower, cls, probe.meaning)
         if steps is not None:
-            yield from (f"{names.term(a)} ⊑ {names.term(b)}" for a, b in zip(chain[:i], chain[1 : i + 1], strict=True))
-            yield from map(names.step, steps)
-            return
-    if cls in LITERAL_CLASSES:
-        yield f"every literal is a {names.term(cls)}"
-
-
-def parts_iri(term: Term) -> str:
-    return term[1:-1]
+            derived = [Step(a, "⊑", b) for a, b in pairwise(chain[: i + 1])]
+            return probe.names.steps([*derived, *steps])
+    return [f"every literal is a {probe.names.term(cls)}"] if cls in LITERAL_CLASSES else []
 
 
 # -------------------------------------------------------------------------------------------------------- what is not
@@ -101,7 +97,7 @@ def _without_subject(probe: Probe, p: Term, o: Term | None) -> list[str]:
     near = _stated(probe, None, p, None)
     if o is not None and near:
         return [f"{names.term(o)} is asked for, the event has {there}" for there in near]
-    properties = sorted({t[1] for t in probe.meaning.asserted})
+    properties = sorted({t[1] for t in probe.meaning.asserted.triples})
     return [f"the event has no {names.predicate(p)}", f"its properties are {names.several(properties)}"] + [
         f"{names.term(q)} is above {names.term(p)}, not below it"
         for q in properties
@@ -111,7 +107,7 @@ def _without_subject(probe: Probe, p: Term, o: Term | None) -> list[str]:
 
 def _other_properties(probe: Probe, s: Term, p: Term) -> str:
     names = probe.names
-    has = sorted({t[1] for t in probe.meaning.asserted if t[0] == s})
+    has = sorted({t[1] for t in probe.meaning.asserted.triples if t[0] == s})
     above = [q for q in has if q != p and probe.ontology.is_subproperty(p, q)]
     if above:
         return f"{names.term(s)} has {names.several(above)}, which is above {names.term(p)}, not below it"
@@ -122,7 +118,7 @@ def _other_properties(probe: Probe, s: Term, p: Term) -> str:
 
 def _other_classes(probe: Probe, s: Term | None, cls: Term) -> tuple[str, ...]:
     names, ontology = probe.names, probe.ontology
-    types = {t for t in probe.meaning.asserted if t[1] == RDF_TYPE and s in (None, t[0])}
+    types = {t for t in probe.meaning.asserted.triples if t[1] == RDF_TYPE and s in (None, t[0])}
     there = sorted({t[2] for t in types} | (ontology.types_of(s) if s is not None else set()))
     who = "the event" if s is None else names.term(s)
     if not there:
@@ -149,8 +145,16 @@ def class_missing(probe: Probe, wanted: ClassOf, solution: Solution) -> Finding:
 
 def path_found(probe: Probe, pattern: PathPattern, solution: Solution) -> Finding:
     names = probe.names
-    ends = [names.term(end) for node in (pattern.s, pattern.o) if (end := bound(node, solution)) is not None]
-    return Finding(True, path_condition(probe, pattern), (f"leads from {' to '.join(ends)}",))
+    start, end = bound(pattern.s, solution), bound(pattern.o, solution)
+    if start is None or end is None:
+        return Finding(True, path_condition(probe, pattern))
+    way = route(probe.meaning, pattern.path, start, end)
+    if not way:
+        said: tuple[str, ...] = (f"leads from {names.term(start)} to {names.term(end)}",)
+    else:
+        said = tuple(map(names.triple, way[:_LONGEST_ROUTE]))
+        said += (f"… and {len(way) - _LONGEST_ROUTE} more",) if len(way) > _LONGEST_ROUTE else ()
+    return Finding(True, path_condition(probe, pattern), said)
 
 
 def path_missing(probe: Probe, pattern: PathPattern, solution: Solution, reached: Iterable[Term]) -> Finding:
@@ -174,7 +178,7 @@ def _stated(probe: Probe, s: Term | None, p: Term | None, o: Term | None) -> lis
     """Some triples of the meaning at these places, as the event states them."""
     found: dict[Triple, None] = {}
     for triple in sorted(probe.meaning.match(s, p, o)):
-        source = origin(triple, probe.meaning, probe.ontology)
+        source = origin(triple, probe.meaning)
         found[source.stated if source else triple] = None
         if len(found) == _MOST:
             break

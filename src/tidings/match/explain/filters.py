@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
+from itertools import islice
 from typing import TypeAlias
 
-from tidings.lang.fulltext import print_fulltext, words
+from tidings.lang.fulltext import print_fulltext
 from tidings.lang.pattern import (
     Aggregate,
     Call,
@@ -28,19 +30,32 @@ from tidings.match.explain.evidence import derivation
 from tidings.match.explain.model import Finding
 from tidings.match.explain.probe import Probe
 from tidings.match.explain.provenance import class_steps, origin
-from tidings.match.fulltext import contains, spans
-from tidings.rdf.terms import RDF_TYPE, Term, is_iri, is_literal, parts
+from tidings.match.fulltext import Words, contains
+from tidings.rdf.terms import RDF_TYPE, is_iri, is_literal
 
 Inside: TypeAlias = Callable[[Exists, Solution, bool], Finding]
 """Explains the group of an EXISTS under a solution, given whether the EXISTS as written holds."""
 
 _CONTEXT_WORDS = 2
+_COMPARISONS = frozenset(["=", "!=", "<", "<=", ">", ">="])
 
 
 def filter_finding(probe: Probe, expr: Expr, solution: Solution, inside: Inside) -> Finding:
     """The filter under the solution; its parts where it is made of several conditions."""
-    finding = _condition(probe, expr, solution, inside)
-    return Finding(finding.holds, f"FILTER {finding.condition}", finding.evidence, parts=finding.parts)
+    return replace(_condition(probe, expr, solution, inside), condition=filter_text(probe, expr))
+
+
+def filter_text(probe: Probe, expr: Expr) -> str:
+    """The filter as it would be written."""
+    text = probe.names.expression(expr)
+    match expr:
+        case Constraint():
+            return text
+        case Exists(pattern=pattern, negated=negated):
+            return f"FILTER {'NOT EXISTS' if negated else 'EXISTS'} {probe.names.pattern(pattern)}"
+        case FtContains():
+            return f"FILTER {text}"
+    return f"FILTER({text})"
 
 
 def _condition(probe: Probe, expr: Expr, solution: Solution, inside: Inside) -> Finding:
@@ -56,7 +71,7 @@ def _condition(probe: Probe, expr: Expr, solution: Solution, inside: Inside) -> 
             return Finding(holds, condition, tuple(_text(probe, var, text, solution)))
         case Constraint(value=value) if is_iri(value):
             return Finding(holds, condition, tuple(_is_a(probe, expr, solution)))
-    return Finding(holds, condition, tuple(_values(probe, expr, solution)))
+    return Finding(holds, condition, tuple(_values(probe, expr, holds, solution)))
 
 
 # -------------------------------------------------------------------------------------------------------------- values
@@ -79,44 +94,51 @@ def expression_variables(expr: Expr) -> Iterator[Var]:
                 yield from expression_variables(arg)
 
 
-def _values(probe: Probe, expr: Expr, solution: Solution) -> Iterator[str]:
-    """The values of the variables, then of what was computed from them."""
-    for var in dict.fromkeys(expression_variables(expr)):
-        term = solution.get(var.name)
-        yield f"?{var.name} is {probe.names.term(term)}" if term else f"?{var.name} has no value"
-    computed = [arg for arg in expr.args if isinstance(arg, Call)] if isinstance(expr, Call) else []
-    for arg in computed:
-        value = probe.value(arg, solution)
-        yield f"{probe.names.expression(arg)} is {probe.names.term(value) if value else 'an error'}"
-    if not isinstance(expr, Const | Constraint) and probe.value(expr, solution) is None:
-        yield "these cannot be compared or computed with: an error, which is not true"
+def _values(probe: Probe, expr: Expr, holds: bool, solution: Solution) -> Iterator[str]:
+    """What was compared, with the values of the variables where more than they themselves was."""
+    sides: tuple[Expr, ...] = ()
+    match expr:
+        case Call(op=op, args=(_, _) as sides) if op in _COMPARISONS:
+            pass
+        case Constraint(var=var, op=op, value=value):
+            sides = (var, Const(value))
+    if not all(isinstance(side, Var | Const) for side in sides) or not sides:
+        for name in dict.fromkeys(var.name for var in expression_variables(expr) if var.name in solution):
+            yield f"?{name} is {probe.names.term(solution[name])}"
+    unbound = [f"?{v.name}" for v in dict.fromkeys(expression_variables(expr)) if v.name not in solution]
+    if unbound:
+        yield f"{', '.join(unbound)} has no value"
+    elif sides:
+        yield _comparison(probe, sides, op, holds, solution)
+    elif not isinstance(expr, Const) and probe.value(expr, solution) is None:
+        yield "an error, which is not true"
+
+
+def _comparison(probe: Probe, sides: tuple[Expr, ...], op: str, holds: bool, solution: Solution) -> str:
+    values = [probe.value(side, solution) for side in sides]
+    left, right = [probe.names.term(value) if value else "an error" for value in values]
+    return f"{left} {op} {right}" if holds else f"{left} is not {op} {right}"
 
 
 def _is_a(probe: Probe, constraint: Constraint, solution: Solution) -> Iterator[str]:
-    """The steps between a node and a class, up or down, whichever there are."""
-    names, ontology = probe.names, probe.ontology
+    """The way between a node and a class, up or down, whichever there is."""
+    names = probe.names
     node = solution.get(constraint.var.name)
     if node is None:
         yield f"?{constraint.var.name} has no value"
         return
     yield f"?{constraint.var.name} is {names.term(node)}"
     if is_literal(node):
-        yield "a literal is never below or above a class"
+        yield "is-a is about things, and never true of a literal"
         return
-    yield from _hierarchy(probe, node, constraint.value)
-    source = origin((node, RDF_TYPE, constraint.value), probe.meaning, ontology)
-    if source:
-        yield from derivation(probe, source)
-
-
-def _hierarchy(probe: Probe, node: Term, cls: Term) -> Iterator[str]:
-    steps = class_steps(node, cls, probe.ontology) or class_steps(cls, node, probe.ontology)
-    if steps:
-        yield from map(probe.names.step, steps)
-    elif steps is None:
-        for triple in sorted(probe.meaning.asserted):
-            if triple[0] == node and triple[1].endswith("#subClassOf>"):
-                yield probe.names.triple(triple)
+    upward = class_steps(node, constraint.value, probe.meaning)
+    typed = None if upward is not None else origin((node, RDF_TYPE, constraint.value), probe.meaning)
+    downward = class_steps(constraint.value, node, probe.meaning)
+    if upward is None and typed is None and downward is None:
+        yield f"nothing relates it to {names.term(constraint.value)}"
+    elif typed:
+        yield from derivation(probe, typed)
+    yield from names.steps(upward or (() if typed else downward) or ())
 
 
 # ----------------------------------------------------------------------------------------------------------- full text
@@ -129,12 +151,11 @@ def _text(probe: Probe, var: Var, wanted: FtExpr, solution: Solution) -> Iterato
     elif not is_literal(term):
         yield f"?{var.name} is {probe.names.term(term)}, which is no text"
     else:
-        text = words(parts(term).lexical)
         yield f"?{var.name} is {probe.names.term(term)}"
-        yield from _words(wanted, text)
+        yield from _words(wanted, probe.meaning.words(term))
 
 
-def _words(wanted: FtExpr, text: tuple[str, ...]) -> Iterator[str]:
+def _words(wanted: FtExpr, text: Words) -> Iterator[str]:
     """Which strings are in the text and where, which are not."""
     match wanted:
         case FtAnd(items=items) | FtOr(items=items):
@@ -143,14 +164,34 @@ def _words(wanted: FtExpr, text: tuple[str, ...]) -> Iterator[str]:
         case FtNot(item=item):
             yield from _words(item, text)
         case FtPhrase() | FtNear():
-            found = sorted(spans(wanted, text))
-            if found:
-                yield f"{print_fulltext(wanted)} is there: {_quoted(text, *found[0])}"
+            if contains(text, wanted, _spend_nothing):
+                span = next(islice(_spans(wanted, text, 0, len(text.words)), 1), None)
+                yield f"{print_fulltext(wanted)} is there" + (f": {_quoted(text.words, *span)}" if span else "")
                 return
             yield f"{print_fulltext(wanted)} is not there"
             if isinstance(wanted, FtNear):
                 yield from _words(wanted.left, text)
                 yield from _words(wanted.right, text)
+
+
+def _spans(wanted: FtExpr, text: Words, first: int, last: int) -> Iterator[tuple[int, int]]:
+    """Occurrences, first to last word, that start between two places."""
+    match wanted:
+        case FtPhrase(words=phrase):
+            for place in text.places.get(phrase[0], ()):
+                if first <= place <= last and text.words[place : place + len(phrase)] == phrase:
+                    yield place, place + len(phrase) - 1
+        case FtOr(items=items):
+            for item in items:
+                yield from _spans(item, text, first, last)
+        case FtNear(left=left, least=least, most=most, right=right):
+            for start, end in _spans(left, text, first, last):
+                for _, after in _spans(right, text, end + 1 + least, end + 1 + most):
+                    yield start, after
+
+
+def _spend_nothing(steps: int) -> None:
+    pass
 
 
 def _quoted(text: tuple[str, ...], start: int, end: int) -> str:
@@ -160,6 +201,3 @@ def _quoted(text: tuple[str, ...], start: int, end: int) -> str:
     opening, closing = "… " if first else "", " …" if last < len(text) else ""
     middle = " ".join([*before, f"[{' '.join(found)}]", *after])
     return f"{opening}{middle}{closing}"
-
-
-__all__ = ["Inside", "contains", "expression_variables", "filter_finding"]

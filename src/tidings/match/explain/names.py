@@ -5,8 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 
-from tidings.lang.pattern import Expr, Node, Path, Pattern, TriplePattern, Var
-from tidings.lang.printing import print_expression, print_path, print_pattern
+from tidings.lang.pattern import Constraint, Dialect, Expr, Node, Path, Pattern, Query, TriplePattern, Var
+from tidings.lang.print_expressions import print_expression, print_path
+from tidings.lang.print_sparql import print_sparql
+from tidings.lang.terms import TermParser
+from tidings.lang.tuples import TupleParser
 from tidings.match.base import Solution
 from tidings.match.explain.provenance import Step
 from tidings.ontology import Ontology
@@ -19,11 +22,10 @@ from tidings.rdf.terms import (
     XSD_STRING,
     Term,
     Triple,
-    is_blank,
-    is_iri,
-    is_literal,
     iri,
     iri_text,
+    is_iri,
+    is_literal,
     parts,
 )
 
@@ -91,18 +93,29 @@ class Names:
         return self._shortened(print_path(path))
 
     def expression(self, expr: Expr) -> str:
-        return self._shortened(print_expression(expr))
+        if isinstance(expr, Constraint):
+            return f"?{expr.var.name} {expr.op} {self.term(expr.value)}"
+        return self._shortened(print_expression(expr, _group))
 
     def pattern(self, pattern: Pattern) -> str:
         """One line for a group, cut where it is long."""
-        text = " ".join(self._shortened(print_pattern(pattern)).split())
+        text = " ".join(self._shortened(_group(pattern)).split())
         return text if len(text) <= _LONGEST_PATTERN else f"{text[:_LONGEST_PATTERN]}…"
 
     def _shortened(self, text: str) -> str:
         return _TERM.sub(lambda found: self.term(Term(found[0])), text)
 
-    def step(self, step: Step) -> str:
-        return f"{self.term(step.lower)} {step.relation} {self.term(step.upper)}"
+    def steps(self, steps: Iterable[Step]) -> list[str]:
+        """`a ⊑ b ⊑ c`: one line for each hierarchy that is climbed."""
+        lines: list[str] = []
+        end: Term | None = None
+        for step in steps:
+            if step.lower == end:
+                lines[-1] += f" {step.relation} {self.term(step.upper)}"
+            else:
+                lines.append(f"{self.term(step.lower)} {step.relation} {self.term(step.upper)}")
+            end = step.upper
+        return lines
 
     def row(self, solution: Solution) -> str:
         """The named variables of a solution, with their values."""
@@ -116,6 +129,14 @@ class Names:
         return ", ".join(names[:_LONGEST_LIST]) + more
 
 
-def kind(term: Term) -> str:
-    """What sort of term it is, in a message."""
-    return "a literal" if is_literal(term) else "a blank node" if is_blank(term) else "an IRI"
+def declared_prefixes(text: str, dialect: Dialect) -> dict[str, str]:
+    """The prefixes that the text of a subscription declares, with their namespaces."""
+    parser = TermParser(text) if dialect == "sparql" else TupleParser(text)
+    parser.prologue()
+    return parser.prefixes
+
+
+def _group(pattern: Pattern) -> str:
+    """The pattern in braces."""
+    text = print_sparql(Query("sparql", "ASK", pattern))
+    return text[text.index("{") :]

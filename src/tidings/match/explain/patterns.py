@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import Any
 
 from tidings.errors import EvaluationError
 from tidings.lang.pattern import (
@@ -40,7 +41,7 @@ _MOST_GROUPS = 3
 
 def condition_of(query: Query) -> Pattern:
     """What must have a solution before solution modifiers see anything."""
-    return Join((query.where, query.values)) if query.values else query.where
+    return Join((query.where, query.values)) if query.values and not _is_grouped(query) else query.where
 
 
 # --------------------------------------------------------------------------------------------------- it has a solution
@@ -51,7 +52,7 @@ def holds(probe: Probe, pattern: Pattern, solution: Solution) -> Iterator[Findin
     names = probe.names
     match pattern:
         case Block():
-            yield from block_holds(probe, pattern, solution, _inside(probe))
+            yield from block_holds(probe, pattern, solution, _Inside(probe))
         case Join(parts=parts):
             for part in parts:
                 yield from holds(probe, part, restricted(solution, variables(part)))
@@ -66,7 +67,7 @@ def holds(probe: Probe, pattern: Pattern, solution: Solution) -> Iterator[Findin
         case Filter(pattern=inner, filters=filters):
             yield from holds(probe, inner, solution)
             for expr in filters:
-                yield filter_finding(probe, expr, restricted(solution, variables(inner)), _inside(probe))
+                yield filter_finding(probe, expr, restricted(solution, variables(inner)), _Inside(probe))
         case Extend(pattern=inner, var=var, expr=expr):
             yield from holds(probe, inner, {k: v for k, v in solution.items() if k != var.name})
             value = solution.get(var.name)
@@ -78,7 +79,9 @@ def holds(probe: Probe, pattern: Pattern, solution: Solution) -> Iterator[Findin
         case Values():
             yield Finding(True, f"VALUES {' '.join(map(names.node, pattern.vars))}", (names.row(solution),))
         case Query():
-            yield Finding(True, "a sub-select", (names.row(solution),), parts=tuple(query_holds(probe, pattern, solution)))
+            yield Finding(
+                True, "a sub-select", (names.row(solution),), parts=tuple(query_holds(probe, pattern, solution))
+            )
 
 
 def _optional(probe: Probe, pattern: LeftJoin, right: Pattern, solution: Solution) -> Finding:
@@ -91,7 +94,11 @@ def _optional(probe: Probe, pattern: LeftJoin, right: Pattern, solution: Solutio
         inner = restricted(extended[0], variables(right))
         return Finding(True, condition, parts=tuple(holds(probe, right, inner)))
     unbound = [probe.names.node(v) for v in variables(right) if v not in variables(pattern.left) and not v.hidden]
-    stays = f"nothing; {', '.join(unbound)} stay{'s' if len(unbound) == 1 else ''} without a value" if unbound else "nothing"
+    stays = (
+        f"nothing; {', '.join(unbound)} stay{'s' if len(unbound) == 1 else ''} without a value"
+        if unbound
+        else "nothing"
+    )
     return Finding(True, condition, (stays,))
 
 
@@ -100,7 +107,9 @@ def _chosen(probe: Probe, choices: tuple[Pattern, ...], solution: Solution) -> F
     for number, choice in enumerate(choices, 1):
         for found in probe.solutions(choice, solution):
             if found.items() <= solution.items():
-                return Finding(True, f"UNION, choice {number} of {len(choices)}", parts=tuple(holds(probe, choice, found)))
+                return Finding(
+                    True, f"UNION, choice {number} of {len(choices)}", parts=tuple(holds(probe, choice, found))
+                )
     return Finding(True, f"UNION of {len(choices)}")
 
 
@@ -112,7 +121,7 @@ def fails(probe: Probe, pattern: Pattern, given: Solution) -> tuple[Finding, ...
     names = probe.names
     match pattern:
         case Block():
-            return block_fails(probe, pattern, given, _inside(probe))
+            return block_fails(probe, pattern, given, _Inside(probe))
         case Join(parts=parts):
             return _join_fails(probe, parts, given)
         case LeftJoin(left=left) if not probe.has(left, given):
@@ -143,7 +152,7 @@ def _without(given: Solution, var: Var) -> Solution:
 
 
 def _join_fails(probe: Probe, parts: tuple[Pattern, ...], given: Solution) -> tuple[Finding, ...]:
-    """The parts one after the other, up to the first that does not join the ones before; it is explained on their values."""
+    """The parts up to the first that does not join the ones before it; that one is explained on their values."""
     nearest = given
     findings: list[Finding] = []
     kept: list[Pattern] = []
@@ -184,34 +193,119 @@ def _filter_fails(probe: Probe, inner: Pattern, filters: tuple[Expr, ...], given
     findings = list(holds(probe, inner, nearest))
     for expr in filters:
         if expr in kept:
-            findings.append(filter_finding(probe, expr, nearest, _inside(probe)))
+            findings.append(filter_finding(probe, expr, nearest, _Inside(probe)))
         else:
-            findings.append(filter_missing(probe, expr, rows, nearest, _inside(probe)))
+            findings.append(filter_missing(probe, expr, rows, nearest, _Inside(probe)))
     return tuple(findings)
 
 
 # -------------------------------------------------------------------------------------------------------------- EXISTS
 
 
-class _inside:
-    """Explains the group inside an EXISTS; a callable, since filters know nothing of patterns."""
+@dataclass(frozen=True, slots=True)
+class _Inside:
+    """Explains the group of an EXISTS; handed down as a callable, since filters know nothing of patterns."""
 
-    def __init__(self, probe: Probe) -> None:
-        self._probe = probe
+    probe: Probe
 
     def __call__(self, exists: Exists, solution: Solution, holds_as_written: bool) -> Finding:
-        probe, pattern = self._probe, exists.pattern
         there = holds_as_written != exists.negated
-        given = restricted(solution, variables(pattern))
         word = "NOT EXISTS" if exists.negated else "EXISTS"
-        condition = f"{word} {probe.names.pattern(pattern)}"
+        condition = f"{word} {self.probe.names.pattern(exists.pattern)}"
+        said = ("the group has a solution" if there else "the group has no solution",)
         try:
-            found = probe.solutions(pattern, given)
-            if there and found:
-                return Finding(holds_as_written, condition, ("the group has a solution",), parts=_as_parts(holds(probe, pattern, found[0]), exists))
-            if not there and not found:
-                inner = fails(probe, pattern, given)
-                return Finding(holds_as_written, condition, ("the group has no solution",), parts=_as_parts(inner, exists))
+            inner = self._there(exists.pattern, solution) if there else self._not_there(exists, solution)
         except EvaluationError:
-            pass
-        return Finding(holds_as_written, condition, (f"the group has {'a' if there else 'no'} solution",))
+            inner = ()
+        return Finding(holds_as_written, condition, said, parts=inner)
+
+    def _there(self, pattern: Pattern, solution: Solution) -> tuple[Finding, ...]:
+        found = self.probe.solutions(pattern, solution)
+        return tuple(holds(self.probe, pattern, found[0])) if found else ()
+
+    def _not_there(self, exists: Exists, solution: Solution) -> tuple[Finding, ...]:
+        """What the group lacks is of interest only where it should have had a solution."""
+        given = restricted(solution, variables(exists.pattern))
+        if exists.negated or self.probe.has(exists.pattern, given):
+            return ()
+        return fails(self.probe, exists.pattern, given)
+
+
+# ------------------------------------------------------------------------------------------------------------- queries
+
+
+def query_holds(probe: Probe, query: Query, row: Solution) -> Iterator[Finding]:
+    """Why a query gives this row."""
+    condition = condition_of(query)
+    found = probe.solutions(condition, row) or probe.solutions(condition)
+    if found:
+        yield from holds(probe, condition, found[0])
+    for expr in query.having:
+        yield Finding(True, f"HAVING {probe.names.expression(expr)}", tuple(_groups(probe, query, expr, row)))
+
+
+def query_fails(probe: Probe, query: Query, given: Solution) -> tuple[Finding, ...]:
+    """Why a query gives no row that agrees with `given`."""
+    condition = condition_of(query)
+    fixed = {} if _is_grouped(query) else restricted(given, variables(condition))
+    found = probe.solutions(condition, fixed)
+    if not found:
+        return fails(probe, condition, fixed)
+    findings = tuple(holds(probe, condition, found[0]))
+    if query.limit == 0:
+        return (*findings, Finding(False, "LIMIT 0", ("such a query never gives a solution",)))
+    rows = probe.rows(_as_select(query, limit=None, offset=0))
+    if not rows and query.having:
+        having = [
+            Finding(False, f"HAVING {probe.names.expression(e)}", tuple(_groups(probe, query, e, {})))
+            for e in query.having
+        ]
+        return (*findings, *having)
+    if not rows and query.values:
+        return (*findings, Finding(False, "VALUES behind the query", ("no group agrees with it",)))
+    if len(rows) <= query.offset:
+        return (*findings, Finding(False, f"OFFSET {query.offset}", (f"there are only {len(rows)} solutions",)))
+    shown = tuple(probe.names.row(row) for row in rows[:_MOST_GROUPS])
+    return (
+        *findings,
+        Finding(False, f"agreement with {probe.names.row(given)}", tuple(f"it gives {row}" for row in shown)),
+    )
+
+
+def _as_select(query: Query, **changes: Any) -> Query:
+    """The rows behind the query, whatever its form."""
+    if query.form == "SELECT":
+        return replace(query, dialect="sparql", **changes)
+    return replace(query, dialect="sparql", form="SELECT", projection=None, template=(), **changes)
+
+
+def _is_grouped(query: Query) -> bool:
+    columns = [p.expr for p in query.projection or () if p.expr is not None]
+    keys = [key.expr for key in query.order]
+    return query.group is not None or any(_aggregates(e) for e in (*columns, *query.having, *keys))
+
+
+def _aggregates(expr: Expr) -> bool:
+    if isinstance(expr, Call):
+        return any(map(_aggregates, expr.args))
+    return isinstance(expr, Aggregate)
+
+
+def _groups(probe: Probe, query: Query, having: Expr, row: Solution) -> Iterator[str]:
+    """What a HAVING condition compares, in each of the first groups that agree with `row`."""
+    keys = [v for key in query.group or () if (v := key.var or key.expr) and isinstance(v, Var)]
+    args = having.args if isinstance(having, Call) else (having,)
+    operands = {Var(f" {i}"): arg for i, arg in enumerate(args) if not isinstance(arg, Const | Var)}
+    columns = (*map(Projection, keys), *(Projection(var, expr) for var, expr in operands.items()))
+    if not columns:
+        return
+    rows = probe.rows(_as_select(query, projection=columns, having=(), order=(), limit=None, offset=0, distinct=False))
+    agreeing = [r for r in rows if all(row.get(v.name, r.get(v.name)) == r.get(v.name) for v in keys)]
+    for group in agreeing[:_MOST_GROUPS]:
+        said = [
+            f"{probe.names.expression(expr)} is {probe.names.term(term)}"
+            for var, expr in operands.items()
+            if (term := group.get(var.name)) is not None
+        ]
+        which = probe.names.row(restricted(group, keys))
+        yield f"{which}: {', '.join(said)}" if which else ", ".join(said)

@@ -13,8 +13,8 @@ from tidings.match.verify import solve
 from tidings.ontology import Ontology
 from tidings.rdf.terms import Term
 
-# No text can name this variable.
-_VALUE = Var("*value")
+# No text can name a variable that begins with a space.
+_VALUE = Var(" value")
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,9 +31,14 @@ class Probe:
     def solutions(self, pattern: Pattern, given: Solution | None = None, limit: int = 1) -> list[Solution]:
         """Up to `limit` solutions over all variables of `pattern`, hidden ones too, that agree with `given`."""
         scope = variables(pattern)
-        fixed = {v.name: given[v.name] for v in scope if v.name in given} if given else {}
-        where = Join((values(fixed), pattern)) if fixed else pattern
-        return self.rows(Query("sparql", "SELECT", where, tuple(map(Projection, scope)), limit=limit))
+        fixed = restricted(given or {}, scope)
+        where: Pattern = Join((values(fixed), pattern)) if fixed else pattern
+        # Hidden variables are never projected, so each gets a name under which it is.
+        shown = {v: Var(f" {v.name}") if v.hidden else v for v in scope}
+        for var, name in shown.items():
+            where = Extend(where, name, var) if var.hidden else where
+        rows = self.rows(Query("sparql", "SELECT", where, tuple(map(Projection, shown.values())), limit=limit))
+        return [{v.name: row[name.name] for v, name in shown.items() if name.name in row} for row in rows]
 
     def has(self, pattern: Pattern, given: Solution | None = None) -> bool:
         return bool(self.solutions(pattern, given))

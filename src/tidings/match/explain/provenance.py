@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, TypeVar
 
 from tidings.match.meaning import Meaning
 from tidings.ontology import Ontology
-from tidings.rdf.terms import RDF_TYPE, Term, Triple
+from tidings.rdf.terms import RDF_TYPE, SUBCLASS_OF, Term, Triple
 
 Relation: TypeAlias = Literal["⊑", "≡"]
+T = TypeVar("T", bound=Hashable)
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,59 +33,76 @@ class Origin:
     steps: tuple[Step, ...] = ()
 
 
-def origin(triple: Triple, meaning: Meaning, ontology: Ontology) -> Origin | None:
+def origin(triple: Triple, meaning: Meaning) -> Origin | None:
     """The shortest derivation of `triple`, or None where it is not part of the event's meaning."""
-    if triple in meaning.asserted:
+    if meaning.asserted.match(*triple):
         return Origin(triple, "event")
     subject, _, object = triple
-    found: dict[Triple, Origin] = {}
-    for stated in sorted(meaning.asserted):
-        if stated[0] == subject and (stated[2] == object or ontology.is_subproperty(stated[1], RDF_TYPE)):
-            found[stated] = Origin(stated, "event")
-    for cls in sorted(ontology.types_of(subject)):
-        found.setdefault((subject, RDF_TYPE, cls), Origin((subject, RDF_TYPE, cls), "ontology"))
-    queue = deque(found)
-    while queue and triple not in found:
-        lower = queue.popleft()
-        for step, upper in _upward(lower, ontology):
-            if upper not in found:
-                found[upper] = Origin(found[lower].stated, found[lower].source, (*found[lower].steps, step))
-                queue.append(upper)
-    return found.get(triple)
+    from_event = [
+        stated
+        for stated in meaning.asserted.match(subject, None, None)
+        if stated[2] == object or meaning.ontology.is_subproperty(stated[1], RDF_TYPE)
+    ]
+    from_ontology = [(subject, RDF_TYPE, cls) for cls in sorted(meaning.ontology.types_of(subject))]
+    found = _climb([*from_event, *from_ontology], triple, lambda t, far: _triples_above(t, meaning.ontology, far))
+    return found and Origin(found[0], "event" if found[0] in from_event else "ontology", found[1])
 
 
-def class_steps(lower: Term, upper: Term, ontology: Ontology) -> tuple[Step, ...] | None:
-    """The shortest way up from one class to another, or None where there is none."""
-    ways: dict[Term, tuple[Step, ...]] = {lower: ()}
-    queue = deque([lower])
-    while queue and upper not in ways:
-        cls = queue.popleft()
-        for step in _class_steps(cls, ontology):
-            if step.upper not in ways:
-                ways[step.upper] = (*ways[cls], step)
-                queue.append(step.upper)
-    return ways.get(upper)
+def class_steps(lower: Term, upper: Term, meaning: Meaning) -> tuple[Step, ...] | None:
+    """The shortest way up from one class to another, the event's own sub-class statements included, or None."""
+
+    def above(cls: Term, far: bool) -> Iterator[tuple[Step, Term]]:
+        yield from _classes_above(cls, meaning.ontology, far)
+        for _, _, parent in meaning.asserted.match(cls, SUBCLASS_OF, None):
+            yield Step(cls, "⊑", parent), parent
+
+    found = _climb([lower], upper, above)
+    return found and found[1]
 
 
-def _upward(triple: Triple, ontology: Ontology) -> Iterator[tuple[Step, Triple]]:
-    """The triples that follow from `triple` in one step."""
+def _climb(
+    starts: Iterable[T], goal: T, above: Callable[[T, bool], Iterable[tuple[Step, T]]]
+) -> tuple[T, tuple[Step, ...]] | None:
+    """The start and the fewest steps that lead to `goal`.
+
+    Steps go from name to name as stated; only where those do not lead there, since the way is through unnamed class
+    expressions, the closure of the hierarchy is taken as one step (`far`).
+    """
+    starts = list(starts)
+    for far in (False, True):
+        ways: dict[T, tuple[T, tuple[Step, ...]]] = {start: (start, ()) for start in starts}
+        queue = deque(starts)
+        while queue and goal not in ways:
+            here = queue.popleft()
+            start, way = ways[here]
+            for step, there in above(here, far):
+                if there not in ways:
+                    ways[there] = (start, (*way, step))
+                    queue.append(there)
+        if goal in ways:
+            return ways[goal]
+    return None
+
+
+def _triples_above(triple: Triple, ontology: Ontology, far: bool) -> Iterator[tuple[Step, Triple]]:
+    """The triples that follow from one in a step."""
     subject, property, object = triple
-    for step in _property_steps(property, ontology):
+    same, parents = ontology.equivalent_properties(property), ontology.property_parents(property)
+    for step in _steps(property, same, ontology.superproperties(property) if far else parents):
         yield step, (subject, step.upper, object)
     if property == RDF_TYPE:
-        for step in _class_steps(object, ontology):
-            yield step, (subject, property, step.upper)
+        for step, cls in _classes_above(object, ontology, far):
+            yield step, (subject, property, cls)
 
 
-def _class_steps(cls: Term, ontology: Ontology) -> Iterator[Step]:
-    for upper in sorted(ontology.equivalent_classes(cls) - {cls}):
-        yield Step(cls, "≡", upper)
-    for upper in sorted(ontology.parents(cls)):
-        yield Step(cls, "⊑", upper)
+def _classes_above(cls: Term, ontology: Ontology, far: bool) -> Iterator[tuple[Step, Term]]:
+    above = ontology.superclasses(cls) if far else ontology.parents(cls)
+    for step in _steps(cls, ontology.equivalent_classes(cls), above):
+        yield step, step.upper
 
 
-def _property_steps(property: Term, ontology: Ontology) -> Iterator[Step]:
-    for upper in sorted(ontology.equivalent_properties(property) - {property}):
-        yield Step(property, "≡", upper)
-    for upper in sorted(ontology.property_parents(property)):
-        yield Step(property, "⊑", upper)
+def _steps(name: Term, same: frozenset[Term], above: frozenset[Term]) -> Iterator[Step]:
+    for upper in sorted(same - {name}):
+        yield Step(name, "≡", upper)
+    for upper in sorted(above - same):
+        yield Step(name, "⊑", upper)

@@ -1,0 +1,1 @@
+"""Generated workloads: the same seed gives the same one."""

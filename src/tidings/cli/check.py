@@ -1,0 +1,70 @@
+"""`tidings check`: every problem of every subscription."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+
+import click
+
+from tidings.cli.options import OntologyFiles, ontology_options
+from tidings.cli.terminal import Command, Terminal, printable, styled
+from tidings.errors import UsageError
+from tidings.lang.check import Problem, Severity, check, problem_of
+from tidings.lang.files import Subscription, read_subscriptions
+
+_EXAMPLE = """
+tidings check subscriptions/ --ontology auction.ttl
+tidings check subscriptions.ndjson --json | jq -r 'select(.severity == "error") | .subscription'
+"""
+_COLOURS = {"error": "red", "warning": "yellow", "info": "cyan"}
+
+
+@click.command(cls=Command, example=_EXAMPLE)
+@click.argument("subscriptions", metavar="SUBSCRIPTIONS")
+@ontology_options
+@click.option("--json", "as_json", is_flag=True, help="One JSON object a line instead of text.")
+@click.pass_obj
+def command(terminal: Terminal, subscriptions: str, ontology_files: OntologyFiles, as_json: bool) -> int:
+    """Print every problem of every one of the SUBSCRIPTIONS.
+
+    Errors: what cannot be read. Warnings: names the ontology does not know (with a near one that it does), pairs of
+    class and property that no meta-statement allows, filters that contradict each other, patterns without a common
+    variable, variables that never get a value, subscriptions that match everything, duplicates. For information:
+    subscriptions that another one covers.
+
+    The exit code is 1 where there is an error, 0 where there is none.
+    """
+    ontology = ontology_files.load()
+    problems: list[Problem] = []
+    with terminal.progress("checking") as progress:
+        found: list[Subscription] = []
+        for subscription in read_subscriptions(subscriptions, report=lambda e: problems.append(problem_of(e))):
+            found.append(subscription)
+            progress.update(subscriptions=len(found))
+        for problem in check(found, ontology):
+            problems.append(problem)
+            progress.update(problems=len(problems))
+    if not found and not problems:
+        raise UsageError(f"{subscriptions}: there are no subscriptions")
+    for problem in problems:
+        click.echo(json.dumps(problem.to_json(), ensure_ascii=False) if as_json else _text(problem))
+    counts = Counter(problem.severity for problem in problems)
+    rejected = sum(problem.code == "syntax" for problem in problems)
+    if not as_json and not terminal.quiet:
+        click.echo(_summary(len(found) + rejected, counts), err=True)
+    return 1 if counts["error"] else 0
+
+
+def _text(problem: Problem) -> str:
+    text = printable(str(problem))
+    label = f"{problem.severity}:"
+    return text.replace(label, styled(label, _COLOURS[problem.severity]), 1)
+
+
+def _summary(subscriptions: int, counts: Counter[Severity]) -> str:
+    if not counts:
+        return f"{subscriptions:,} subscriptions, no problems"
+    words: dict[Severity, str] = {"error": "error", "warning": "warning", "info": "note"}
+    said = [f"{n:,} {word}{'s' if n > 1 else ''}" for kind, word in words.items() if (n := counts[kind])]
+    return f"{subscriptions:,} subscriptions: {', '.join(said)}"

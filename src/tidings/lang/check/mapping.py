@@ -1,0 +1,307 @@
+"""Whether one conjunctive subscription covers another: every event that matches the narrow one matches the broad one.
+
+It does if the broad pattern maps into the narrow one: its variables to nodes there, such that each of its triples
+becomes one that follows from a triple there, through the hierarchies, and each of its classes and filters follows from
+what is known of the node. (In plain conjunctive queries this is necessary too; with filters and hierarchies it is only
+sufficient, so a cover may go unnoticed, but none is claimed that is not one.) In `ops` the mapping must be injective,
+since the one of subscription to event is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Iterator
+from functools import cached_property
+
+from tidings.lang.check.comparisons import comparison_of
+from tidings.lang.check.facts import Facts
+from tidings.lang.check.walk import conjuncts, subexpressions, substitute
+from tidings.lang.pattern import (
+    Block,
+    Call,
+    Const,
+    Expr,
+    FtAnd,
+    FtContains,
+    FtExpr,
+    FtNear,
+    FtOr,
+    FtPhrase,
+    Node,
+    TriplePattern,
+    Var,
+)
+from tidings.ontology import Ontology
+from tidings.ontology.datatypes import LITERAL_CLASSES, xsd_ancestors
+from tidings.ontology.vocabulary import THINGS
+from tidings.rdf.terms import RDF_TYPE, Term, iri, iri_text, is_iri, is_literal, parts
+from tidings.rdf.values import number_of
+
+
+class Core:
+    """A conjunctive subscription, ready to be compared."""
+
+    def __init__(self, block: Block, order: int) -> None:
+        self.order = order
+        self.block = block if block.injective else _with_constants(block)
+        self.required = frozenset(_required(self.block))
+        """Features without which another core is surely not covered by this one."""
+
+    @cached_property
+    def triples(self) -> tuple[TriplePattern, ...]:
+        """In the order in which a mapping is looked for: what is most determined first."""
+        rest, placed = list(self.block.triples), list[TriplePattern]()
+        bound: set[Node] = set()
+        while rest:
+            best = max(rest, key=lambda t: sum(n in bound or not isinstance(n, Var) for n in (t.s, t.p, t.o)))
+            rest.remove(best)
+            placed.append(best)
+            bound.update((best.s, best.p, best.o))
+        return tuple(placed)
+
+    @cached_property
+    def filters(self) -> tuple[Expr, ...]:
+        return tuple(conjuncts(self.block.filters))
+
+    @property
+    def size(self) -> int:
+        return len(self.block.triples) + len(self.block.filters)
+
+
+class Covering:
+    """The question, under one ontology, and the steps it has taken so far."""
+
+    def __init__(self, ontology: Ontology, max_steps: int) -> None:
+        self._ontology = ontology
+        self._max_steps = max_steps
+        self.steps = 0
+
+    def facts(self, core: Core) -> Facts:
+        return Facts(core.block.filters, self._ontology.is_subclass)
+
+    def covers(self, broad: Core, narrow: Core, facts: Facts) -> bool:
+        """Whether `broad` covers `narrow`, whose filters are `facts`; False also where a pair's steps run out."""
+        if broad.block.injective != narrow.block.injective:
+            return False
+        return _Search(self._ontology, broad, narrow, facts, self).run(self.steps + self._max_steps)
+
+    def provided(self, core: Core, facts: Facts) -> set[Hashable]:
+        """The features of what follows from a core: another one covers it only if all it requires is among them."""
+        found: set[Hashable] = set()
+        for triple in core.block.triples:
+            constants = [(place, n) for place, n in (("s", triple.s), ("o", triple.o)) if not isinstance(n, Var)]
+            found.update(constants)
+            if not isinstance(triple.o, Var):
+                found.add(("=", _normal(triple.o)))
+            if isinstance(triple.p, Var):
+                continue
+            for property in self._ontology.superproperties(triple.p):
+                found.add(("p", property))
+                found.update((place, node, property) for place, node in constants)
+                if property == RDF_TYPE and not isinstance(triple.o, Var):
+                    found.update(("c", cls) for cls in self._ontology.superclasses(triple.o))
+        for required in core.block.classes:
+            found.update(("k", cls) for cls in self._classes_above(required.cls))
+        for expr in facts.filters:
+            found.update(_features(expr))
+        return found
+
+    def _classes_above(self, cls: Term) -> Iterator[Term]:
+        yield from self._ontology.superclasses(cls)
+        yield from map(iri, xsd_ancestors(iri_text(cls)))
+        yield from LITERAL_CLASSES
+
+
+class _Search:
+    """One search for a mapping."""
+
+    def __init__(self, ontology: Ontology, broad: Core, narrow: Core, facts: Facts, steps: Covering) -> None:
+        self._ontology = ontology
+        self._broad = broad
+        self._narrow = narrow
+        self._facts = facts
+        self._counter = steps
+        self._injective = broad.block.injective
+        self._image: dict[Var, Node] = {}
+        self._used: set[Node] = set()
+        self._limit = 0
+
+    def run(self, limit: int) -> bool:
+        self._limit = limit
+        if self._injective:
+            nodes = (n for t in self._broad.block.triples for n in (t.s, t.o))
+            self._used = {n for n in nodes if not isinstance(n, Var)}
+        return self._extend(0)
+
+    def _extend(self, at: int) -> bool:
+        """Map the triples from number `at` on, in every way, until the classes and filters follow too."""
+        if at == len(self._broad.triples):
+            return self._classes_follow() and self._filters_follow()
+        triple = self._broad.triples[at]
+        for target in self._narrow.block.triples:
+            self._counter.steps += 1
+            if self._counter.steps > self._limit:
+                return False
+            bound = self._bind(triple, target)
+            if bound is None:
+                continue
+            if self._extend(at + 1):
+                return True
+            self._release(bound)
+        return False
+
+    def _bind(self, triple: TriplePattern, target: TriplePattern) -> list[Var] | None:
+        """The variables that mapping one triple to the other binds; None where it cannot be done."""
+        pairs = [(triple.s, target.s, self._injective)]
+        if isinstance(triple.p, Var):
+            pairs += [(triple.p, target.p, False), (triple.o, target.o, self._injective)]
+        elif isinstance(target.p, Var) or not self._ontology.is_subproperty(target.p, triple.p):
+            return None
+        elif not self._is_class_statement(triple, target):
+            pairs.append((triple.o, target.o, self._injective))
+        bound: list[Var] = []
+        for node, image, exclusive in pairs:
+            if not self._set(node, image, exclusive, bound):
+                self._release(bound)
+                return None
+        return bound
+
+    def _is_class_statement(self, triple: TriplePattern, target: TriplePattern) -> bool:
+        """`x type C` follows from `x type D` with D below C."""
+        return (
+            triple.p == RDF_TYPE
+            and not isinstance(triple.o, Var)
+            and not isinstance(target.o, Var)
+            and self._ontology.is_subclass(target.o, triple.o)
+        )
+
+    def _set(self, node: Node, image: Node, exclusive: bool, bound: list[Var]) -> bool:
+        if not isinstance(node, Var):
+            return node == image
+        known = self._image.get(node)
+        if known is not None:
+            return known == image
+        if exclusive:
+            if image in self._used:
+                return False
+            self._used.add(image)
+        self._image[node] = image
+        bound.append(node)
+        return True
+
+    def _release(self, bound: Iterable[Var]) -> None:
+        for var in bound:
+            image = self._image.pop(var)
+            if self._injective:
+                self._used.discard(image)
+
+    # ------------------------------------------------------------------------------------------- classes and filters
+
+    def _filters_follow(self) -> bool:
+        for expr in self._broad.filters:
+            mapped = substitute(expr, self._image)
+            if mapped is None or not self._facts.imply(mapped):
+                return False
+        return True
+
+    def _classes_follow(self) -> bool:
+        return all(
+            self._has_class(self._image[c.node] if isinstance(c.node, Var) else c.node, c.cls)
+            for c in self._broad.block.classes
+        )
+
+    def _has_class(self, node: Node, cls: Term) -> bool:
+        block = self._narrow.block
+        asked = [c.cls for c in block.classes if c.node == node]
+        if any(self._ontology.is_subclass(other, cls) for other in asked):
+            return True
+        if cls in THINGS:
+            is_resource = any(t.s == node for t in block.triples)
+            return is_resource or (not isinstance(node, Var) and not is_literal(node))
+        if isinstance(node, Var):
+            return self._facts.is_xsd_literal(node) and any(self._is_derived(other, cls) for other in asked)
+        if not is_literal(node):
+            return False
+        datatype = parts(node).datatype
+        return cls in LITERAL_CLASSES or cls == iri(datatype) or iri_text(cls) in xsd_ancestors(datatype)
+
+    def _is_derived(self, datatype: Term, cls: Term) -> bool:
+        """A literal of an XSD type that has the class `datatype` has it as its own type or an ancestor of that, unless
+        the ontology puts something below it; so it has the ancestors of that too."""
+        if cls in LITERAL_CLASSES:
+            return True
+        derived = iri_text(cls) in xsd_ancestors(iri_text(datatype))
+        return derived and self._ontology.subclasses(datatype) == {datatype}
+
+
+# ------------------------------------------------------------------------------------------------------------- features
+
+
+def _with_constants(block: Block) -> Block:
+    """The block with variables that a filter makes equal to an IRI replaced by it: equal IRIs are one term."""
+    places = {n for t in block.triples for n in (t.s, t.p, t.o)}
+    fixed: dict[Var, Node] = {}
+    for expr in conjuncts(block.filters):
+        comparison = comparison_of(expr)
+        if comparison and comparison.op == "=" and is_iri(comparison.value) and comparison.var in places:
+            fixed.setdefault(comparison.var, comparison.value)
+    if not fixed:
+        return block
+    mapping = {n: n for n in places if isinstance(n, Var)} | fixed
+    triples = tuple(TriplePattern(*(_replaced(n, fixed) for n in (t.s, t.p, t.o))) for t in block.triples)
+    filters = tuple(substitute(expr, mapping) or expr for expr in conjuncts(block.filters))
+    return Block(triples, filters=filters)
+
+
+def _replaced(node: Node, fixed: dict[Var, Node]) -> Node:
+    return fixed.get(node, node) if isinstance(node, Var) else node
+
+
+def _required(block: Block) -> Iterator[Hashable]:
+    for triple in block.triples:
+        places = (("s", triple.s), ("o", triple.o))
+        constants = [(place, node) for place, node in places if not isinstance(node, Var)]
+        if isinstance(triple.p, Var):
+            yield from constants
+        elif triple.p == RDF_TYPE:
+            yield ("c", triple.o) if not isinstance(triple.o, Var) else ("p", triple.p)
+            yield from ((place, node) for place, node in constants if place == "s")
+        else:
+            yield "p", triple.p
+            yield from ((place, node, triple.p) for place, node in constants)
+    for required in block.classes:
+        if required.cls not in THINGS:
+            yield "k", required.cls
+    for expr in conjuncts(block.filters):
+        if isinstance(expr, FtContains) or (isinstance(expr, Call) and expr.op in ("=", "IN")):
+            yield from _features(expr)
+
+
+def _features(expr: Expr) -> Iterator[Hashable]:
+    """Words and values by which full-text filters and equalities are told apart."""
+    for part in subexpressions(expr):
+        match part:
+            case FtContains(text=text):
+                yield from (("w", word) for word in _words(text))
+            case Call(op="=", args=args) | Call(op="IN", args=(_, _) as args):
+                yield from (("=", _normal(arg.term)) for arg in args if isinstance(arg, Const))
+
+
+def _words(text: FtExpr) -> Iterator[str]:
+    """The words without which the text is not found; of alternatives none is."""
+    match text:
+        case FtPhrase(words=words):
+            yield from words
+        case FtAnd(items=items):
+            for item in items:
+                yield from _words(item)
+        case FtNear(left=left, right=right):
+            yield from _words(left)
+            yield from _words(right)
+        case FtOr():
+            return
+
+
+def _normal(term: Term) -> Hashable:
+    """One feature for all ways to write a number."""
+    number = number_of(term)
+    return term if number is None else float(number.value)

@@ -1,0 +1,202 @@
+"""Many subscriptions, few shapes: a text that differs from earlier ones only in its names and words is not parsed.
+
+A text is cut into runs and slots. A slot is an IRI, a prefixed name, or the inside of a plain "string"; a run is all
+the whole tokens between two slots. Texts with the same declarations and the same runs have the same form, but for what
+is in the slots. So the second time a shape is seen it is parsed with marks in its slots, and the form that comes out
+is the template for all that follow. Whatever is not plain (a name that does not resolve, a string without words where
+words are needed) goes to the parser, which alone decides what is wrong and says where.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
+
+from tidings.errors import SubscriptionError
+from tidings.lang.fulltext import words
+from tidings.lang.lexer import IRI, OTHER, PNAME, PREFIX, SPACE, STRING, VAR, WORD
+from tidings.lang.pattern import Call, FtPhrase, Query
+from tidings.lang.sparql import parse_sparql
+from tidings.lang.terms import TermParser
+from tidings.rdf.terms import Term, escape, iri_text, literal
+
+_MAX_TEXT = 16_384
+_MAX_SHAPES = 4_096
+_MAX_NAMES = 65_536
+
+# The same tokens in the same order as the lexer has them, so that both cut a text in the same places.
+_PLAIN = r'"[^"\\\r\n]++"'
+_CUT = re.compile(
+    rf"""((?: {SPACE} | {VAR} | [{{}}()\[\],;*/=] | (?!{PNAME}|{IRI}|{_PLAIN})(?:{WORD}|{STRING}|{OTHER}) )*+)
+    (?: ({PNAME}|{IRI}) | "([^"]++)" | \Z )""",
+    re.VERBOSE | re.DOTALL,
+)
+_PROLOGUE = re.compile(
+    rf"(?:{SPACE}*+(?:(?i:PREFIX){SPACE}++{PREFIX}{SPACE}*+{IRI}|(?i:BASE){SPACE}*+{IRI}))*+", re.VERBOSE | re.DOTALL
+)
+_MARK = "tidingsslot"
+_NAME_MARK = re.compile(rf"<urn:{_MARK}:(\d+)>")
+_LITERAL_MARK = re.compile(rf'"{_MARK}(\d+)"(?:\^\^<urn:{_MARK}:(\d+)>|(@.*)?)')
+
+_Key: TypeAlias = tuple[object, ...]
+
+
+class _NotPlain(Exception):
+    """This text needs the parser."""
+
+
+class _Names(dict[str, Term]):
+    """From the text of a name to its term, under the declarations of one prologue."""
+
+    def __init__(self, prologue: str, base: str | None) -> None:
+        super().__init__()
+        self._declared = TermParser(prologue, base=base)
+        self._declared.prologue()
+
+    def __missing__(self, text: str) -> Term:
+        parser = TermParser(text, base=self._declared.base)
+        parser.prefixes = self._declared.prefixes
+        try:
+            term = parser.iri()
+        except SubscriptionError:
+            raise _NotPlain from None
+        if len(self) >= _MAX_NAMES:
+            self.clear()
+        self[text] = term
+        return term
+
+
+_Fill: TypeAlias = Callable[[Sequence[str], _Names], object]
+"""Makes a part of a form from the slots of a text and the names it declares."""
+
+
+class Shapes:
+    """A parser of SPARQL subscriptions that remembers shapes. It gives what `parse_sparql` gives, sooner."""
+
+    def __init__(self) -> None:
+        self._names: dict[tuple[str, str | None], _Names] = {}
+        self._templates: dict[_Key, _Fill | None] = {}
+
+    def parse(self, text: str, source: str | None = None, base: str | None = None) -> Query:
+        query = self._from_template(text, base) if len(text) <= _MAX_TEXT else None
+        return query or parse_sparql(text, source, base)
+
+    def _from_template(self, text: str, base: str | None) -> Query | None:
+        match = _PROLOGUE.match(text)
+        assert match is not None, "nothing is a prologue too"
+        runs, names, strings = zip(*_CUT.findall(text, match.end()), strict=True)
+        key = match[0], base, runs, tuple(map(bool, names)), tuple(map(bool, strings))
+        if key not in self._templates:
+            self._remember(key, None)
+            return None
+        fill = self._templates[key]
+        try:
+            declared = self._declared(match[0], base)
+            if fill is None:
+                fill = _template(match[0], base, runs, names, strings)
+                self._remember(key, fill)
+            query = fill([name or string for name, string in zip(names, strings, strict=True)], declared)
+        except _NotPlain:
+            return None
+        assert isinstance(query, Query)
+        return query
+
+    def _remember(self, key: _Key, fill: _Fill | None) -> None:
+        if len(self._templates) >= _MAX_SHAPES:
+            self._templates.clear()
+        self._templates[key] = fill
+
+    def _declared(self, prologue: str, base: str | None) -> _Names:
+        found = self._names.get((prologue, base))
+        if found is None:
+            if len(self._names) >= _MAX_SHAPES:
+                self._names.clear()
+            try:
+                found = self._names[prologue, base] = _Names(prologue, base)
+            except SubscriptionError:
+                raise _NotPlain from None
+        return found
+
+
+# ------------------------------------------------------------------------------------------------------------ templates
+
+
+def _template(
+    prologue: str, base: str | None, runs: Sequence[str], names: Sequence[str], strings: Sequence[str]
+) -> _Fill:
+    """What fills the shape of this text."""
+    text = prologue
+    for n, (run, name, string) in enumerate(zip(runs, names, strings, strict=True)):
+        if _MARK in run:
+            return _refuse
+        text += run + (f"<urn:{_MARK}:{n}>" if name else f'"{_MARK}{n}"' if string else "")
+    try:
+        query = parse_sparql(text, base=base)
+        return _filler(query) or (lambda slots, names: query)
+    except (SubscriptionError, _NotPlain):
+        return _refuse
+
+
+def _refuse(slots: Sequence[str], names: _Names) -> object:
+    raise _NotPlain
+
+
+def _filler(node: object) -> _Fill | None:
+    """What makes this part of the template from the slots; None for a part without marks, which stays as it is."""
+    if isinstance(node, str):
+        return _text_filler(node) if _MARK in node else None
+    if isinstance(node, FtPhrase):
+        return _phrase_filler(node)
+    parts = node if isinstance(node, tuple) else [getattr(node, f) for f in getattr(type(node), "__slots__", ())]
+    fillers = [(n, fill) for n, part in enumerate(parts) if (fill := _filler(part)) is not None]
+    if not fillers:
+        return None
+    if isinstance(node, Call) and node.op in ("REGEX", "REPLACE"):
+        raise _NotPlain
+    return _node_filler(type(node), list(parts), fillers)
+
+
+def _node_filler(cls: type, template: list[object], fillers: list[tuple[int, _Fill]]) -> _Fill:
+    def fill_tuple(slots: Sequence[str], names: _Names) -> object:
+        parts = template.copy()
+        for n, fill in fillers:
+            parts[n] = fill(slots, names)
+        return tuple(parts)
+
+    def fill_node(slots: Sequence[str], names: _Names) -> object:
+        parts = template.copy()
+        for n, fill in fillers:
+            parts[n] = fill(slots, names)
+        return cls(*parts)
+
+    return fill_tuple if cls is tuple else fill_node
+
+
+def _text_filler(text: str) -> _Fill:
+    """A term: an IRI in a slot, or a literal whose text, and perhaps datatype, is."""
+    if found := _NAME_MARK.fullmatch(text):
+        index = int(found[1])
+        return lambda slots, names: names[slots[index]]
+    found = _LITERAL_MARK.fullmatch(text)
+    if found is None:
+        raise _NotPlain
+    lexical, tag = int(found[1]), found[3] or ""
+    if found[2] is None:
+        return lambda slots, names: Term(f'"{escape(slots[lexical])}"{tag}')
+    datatype = int(found[2])
+    return lambda slots, names: literal(slots[lexical], iri_text(names[slots[datatype]]))
+
+
+def _phrase_filler(phrase: FtPhrase) -> _Fill | None:
+    if not phrase.text.startswith(_MARK):
+        return None
+    index = int(phrase.text.removeprefix(_MARK))
+
+    def fill(slots: Sequence[str], names: _Names) -> object:
+        found = words(slots[index])
+        if not found:
+            raise _NotPlain
+        return FtPhrase(slots[index], found)
+
+    return fill

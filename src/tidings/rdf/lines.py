@@ -1,0 +1,167 @@
+"""N-Triples and N-Quads: a stream of lines, each of which stands or falls by itself.
+
+The bytes are cut at newlines before a parser sees them. Many lines go to the parser at once; only where these do not
+parse as a whole is each looked at by itself, so good input costs nothing for the bad input's sake.
+
+A broken line costs the event that is open at that line: the graph the line itself still names at its end, else the
+graph of the line before, else (at the start of a document) the graph that comes next.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+
+import pyoxigraph as ox
+
+from tidings.errors import EventError, Span
+from tidings.rdf.formats import Format
+from tidings.rdf.limits import Limits, human
+from tidings.rdf.messages import CONVERT, NOT_UTF8, in_words
+from tidings.rdf.quads import DEFAULT, Broken, Item, Refused, Run, runs, subject_of, too_large
+from tidings.rdf.sources import Document, Stream
+
+_BATCH = 256 * 1024
+_BOM = b"\xef\xbb\xbf"
+
+_NODE = r"<[^<>\"{}|^`\\\s]*>|_:[^\s<>\"]+"
+_HEAD = re.compile(rf"\s*({_NODE})\s+(<[^<>\"\s]*>\s+(?=\S))?")
+_TAIL = re.compile(rf"(\"(?:@[\w-]+|\^\^<[^<>\"\s]*>)?)?\s+({_NODE})\s*\.\s*$")
+_TAIL_LENGTH = 4000
+_TERM = re.compile(rb'"(?:[^"\\]++|\\.)*+"?|<[^>]*+>?|[^\s"<]++')
+_RDF_1_2 = (b"<<(", b"--ltr", b"--rtl")
+
+
+def line_items(document: Document, limits: Limits) -> Iterator[Item]:
+    """The document's runs and broken lines, in order."""
+    with document.open() as stream:
+        yield from _placed(_items(stream, document, limits), document.format)
+
+
+def _items(stream: Stream, document: Document, limits: Limits) -> Iterator[Run | _BrokenLine]:
+    for first, batch in _batches(stream, limits):
+        if isinstance(batch, EventError):
+            yield _BrokenLine(batch, rest=True)
+        elif batch is None:
+            reason = f"a line of more than {human(limits.max_line)}; one term may have {human(limits.max_term)}"
+            yield _BrokenLine(EventError(reason, span=Span(first), source=document.name))
+        else:
+            yield from _batch_items(batch, first, document, limits)
+
+
+@dataclass(frozen=True, slots=True)
+class _BrokenLine:
+    """A broken line before it is known which event it costs."""
+
+    error: EventError
+    raw: bytes = b""
+    rest: bool = False
+
+
+def _batches(stream: Stream, limits: Limits) -> Iterator[tuple[int, bytes | EventError | None]]:
+    """Whole lines, many at a time, with the number of the first; None is a line that is too long."""
+    line = 1
+    carry = b""
+    skipping = False
+    while True:
+        try:
+            chunk = stream.some(_BATCH)
+        except EventError as error:
+            yield line, error
+            return
+        if not chunk:
+            break
+        if skipping:
+            _, newline, chunk = chunk.partition(b"\n")
+            if not newline:
+                continue
+            line, skipping = line + 1, False
+        data = carry + chunk
+        if line == 1 and data.startswith(_BOM):
+            data = data[len(_BOM) :]
+        cut = data.rfind(b"\n") + 1
+        if cut:
+            yield line, data[:cut]
+            line += data.count(b"\n", 0, cut)
+        carry = data[cut:]
+        if len(carry) > limits.max_line:
+            yield line, None
+            carry, skipping = b"", True
+    if carry:
+        yield line, carry
+
+
+def _batch_items(batch: bytes, first: int, document: Document, limits: Limits) -> Iterator[Run | _BrokenLine]:
+    if len(batch) <= limits.max_term and not any(mark in batch for mark in _RDF_1_2):
+        with suppress(SyntaxError, Refused):
+            quads = list(ox.parse(batch, document.format.oxigraph))
+            numbers = _numbers(batch, first, len(quads))
+            if len(numbers) == len(quads):
+                yield from list(runs(quads, limits, numbers))
+                return
+    for number, raw in enumerate(batch.split(b"\n"), first):
+        if raw and not raw.isspace():
+            yield from _line_items(raw, number, document, limits)
+
+
+def _numbers(batch: bytes, first: int, quads: int) -> range | list[int]:
+    """The line numbers of the quads: of every line, or of those that are neither blank nor comments."""
+    count = batch.count(b"\n") + (not batch.endswith(b"\n"))
+    if count == quads:
+        return range(first, first + count)
+    lines = enumerate(batch.split(b"\n"), first)
+    return [number for number, line in lines if (text := line.strip()) and not text.startswith(b"#")]
+
+
+def _line_items(raw: bytes, number: int, document: Document, limits: Limits) -> Iterator[Run | _BrokenLine]:
+    hint: str | None = None
+    column: int | None = None
+    try:
+        if len(raw) > limits.max_term and any(m.end() - m.start() > limits.max_term for m in _TERM.finditer(raw)):
+            raise Refused(too_large(limits))
+        raw.decode("utf-8")
+        quads = list(ox.parse(raw, document.format.oxigraph))
+        yield from runs(quads, limits, [number] * len(quads))
+        return
+    except UnicodeDecodeError as error:
+        reason, hint = f"{NOT_UTF8} (byte {error.start + 1} of the line)", CONVERT
+        column = len(raw[: error.start].decode("utf-8")) + 1
+    except SyntaxError as error:
+        reason, hint = in_words(str(error.msg))
+        column = error.offset
+    except Refused as refused:
+        reason = str(refused)
+    text = raw.decode("utf-8", "replace").rstrip("\r") if len(raw) <= _BATCH else None
+    yield _BrokenLine(EventError(reason, span=Span(number, column, text), source=document.name, hint=hint), raw)
+
+
+def _placed(items: Iterator[Run | _BrokenLine], format: Format) -> Iterator[Item]:
+    """Every broken line with the graph and the subject that it costs."""
+    graph: str | None = None if format.has_graphs else DEFAULT
+    subject: str | None = None
+    for item in items:
+        if isinstance(item, Run):
+            graph, subject = item.graph, subject_of(item.triples[-1])
+            yield item
+        else:
+            own_graph, own_subject = _named(item.raw)
+            costs = (own_graph or graph) if format.has_graphs else DEFAULT
+            yield Broken(item.error, costs, own_subject or subject, item.rest)
+
+
+def _named(raw: bytes) -> tuple[str | None, str | None]:
+    """The graph and the subject that a broken line still names.
+
+    Its last term is the graph where a whole literal stands before it, or a subject, a predicate and something else do.
+    """
+    text = raw.decode("utf-8", "replace")
+    head = _HEAD.match(text)
+    subject = head[1] if head else None
+    offset = max(0, len(text) - _TAIL_LENGTH)
+    tail = _TAIL.search(text[offset:])
+    if tail is None:
+        return None, subject
+    after_predicate = head is not None and head[2] is not None and head.end() < offset + tail.start()
+    return (tail[2] if tail[1] or after_predicate else None), subject

@@ -1,0 +1,104 @@
+"""Documents that stand or fall as a whole: Turtle, TriG, RDF/XML, JSON-LD.
+
+No event of such a document is given out before all of it is known to be good. A small one is kept while it is checked;
+a large one is read a second time, so that memory is needed for its largest event and not for all of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from tempfile import SpooledTemporaryFile
+from typing import IO, BinaryIO, cast
+
+import pyoxigraph as ox
+
+from tidings.errors import EventError
+from tidings.rdf.formats import Format
+from tidings.rdf.guard import Reader, chunks, turtle
+from tidings.rdf.guard_xml import xml
+from tidings.rdf.jsonld import Contexts, prepared
+from tidings.rdf.limits import MIB, Limits
+from tidings.rdf.messages import document_error
+from tidings.rdf.quads import DEFAULT, Refused, Run, runs
+from tidings.rdf.seen import Numbering
+from tidings.rdf.sources import Document
+
+_KEPT = 16 * MIB
+
+
+@dataclass(frozen=True, slots=True)
+class Whole:
+    """A document that was found good. `given` are its blank node labels that look like the parser's own."""
+
+    document: Document
+    limits: Limits
+    data: bytes | None
+    given: Numbering
+    kept: list[Run] | None
+    apart: bool
+    """A graph of it comes apart: it goes on after another one began."""
+
+    def runs(self) -> Iterator[Run]:
+        if self.kept is not None:
+            yield from self.kept
+        else:
+            yield from _runs(self.document, self.limits, self.data, Numbering())
+
+
+def checked(document: Document, limits: Limits, contexts: Contexts) -> Whole:
+    """Read all of the document once; an `EventError` where anything is wrong with it."""
+    given = Numbering()
+    data = prepared(document, limits, contexts, given) if document.format is Format.JSONLD else None
+    kept: list[Run] | None = []
+    size = 0
+    graphs = Numbering()
+    last = DEFAULT
+    apart = False
+    for run in _runs(document, limits, data, given):
+        size += run.size
+        if size > _KEPT:
+            kept = None
+        if kept is not None:
+            kept.append(run)
+        if run.graph not in (last, DEFAULT):
+            apart = not graphs.number(run.graph)[1] or apart
+            last = run.graph
+    return Whole(document, limits, data, given, kept, apart)
+
+
+def _runs(document: Document, limits: Limits, data: bytes | None, labels: Numbering) -> Iterator[Run]:
+    try:
+        if data is not None:
+            yield from runs(_quads(document, data), limits, drop_direction=True)
+            return
+        guard = xml if document.format is Format.RDF else turtle
+        with document.open() as stream:
+            parts = guard(chunks(stream, document, limits.max_document), document, limits, labels)
+            yield from runs(_quads(document, cast(IO[bytes], Reader(parts))), limits)
+    except SyntaxError as error:
+        raise document_error(document, error) from error
+    except Refused as error:
+        raise EventError(str(error), source=document.name) from error
+
+
+def _quads(document: Document, data: bytes | IO[bytes]) -> Iterator[ox.Quad]:
+    return ox.parse(data, document.format.oxigraph, base_iri=document.base)
+
+
+@contextmanager
+def repeatable(document: Document, limits: Limits) -> Iterator[Document]:
+    """The document in a form that can be read twice: a stream is copied to a temporary file."""
+    if not document.once:
+        yield document
+        return
+    with SpooledTemporaryFile(max_size=_KEPT, prefix="tidings-") as file, document.open() as stream:
+        for chunk in chunks(stream, document, limits.max_document):
+            file.write(chunk)
+
+        def rewound() -> BinaryIO:
+            file.seek(0)
+            return cast(BinaryIO, file)
+
+        yield replace(document, opener=rewound, once=False, shared=True)
