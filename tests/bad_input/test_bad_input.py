@@ -12,7 +12,6 @@ import sys
 from pathlib import Path
 
 import pytest
-
 from tests.bad_input.cases import (
     BACKREFERENCE,
     CSV,
@@ -25,9 +24,11 @@ from tests.bad_input.cases import (
     SUBSCRIPTIONS,
     Case,
     Files,
+    quad,
 )
 
 TIMEOUT = 60
+OTHER_EVENT = quad("other", "<http://e.x/x>", "other").encode()
 
 
 def run(*args: str | Path, stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:
@@ -78,7 +79,7 @@ def test_bad_input(case: Case, tmp_path: Path) -> None:
         assert messages == []
 
 
-# ------------------------------------------------------------------------------------- tables and single files of subscriptions
+# --------------------------------------------------------------------------------- tables and files of subscriptions
 
 
 @pytest.fixture
@@ -138,7 +139,7 @@ def test_a_regular_expression_that_is_refused(tmp_path: Path, good_event: Path) 
     assert len(errors(result)) == result.returncode
 
 
-# ------------------------------------------------------------------------------------------------------------- wrong usage
+# ---------------------------------------------------------------------------------------------------------- wrong usage
 
 
 @pytest.mark.parametrize(
@@ -185,11 +186,10 @@ def test_one_missing_file_among_others_is_a_reject(tmp_path: Path, good_query: P
 
 
 def test_standard_input(good_query: Path) -> None:
-    broken = b"this is no quad\n"
-    result = run("match", good_query, "-", stdin=broken + GOOD_EVENT.encode())
+    result = run("match", good_query, "-", stdin=OTHER_EVENT + b"this is no quad\n" + GOOD_EVENT.encode())
     messages = errors(result)
     assert (result.returncode, matches(result), len(messages)) == (1, [GOOD_MATCH], 1)
-    assert "stdin:1" in messages[0]
+    assert "stdin:2" in messages[0]
 
 
 def test_fail_fast_stops_at_the_first(good_query: Path) -> None:
@@ -199,7 +199,8 @@ def test_fail_fast_stops_at_the_first(good_query: Path) -> None:
 
 
 def test_messages_cannot_steer_the_terminal(good_query: Path) -> None:
-    result = run("match", good_query, "-", stdin=b"\x1b[2J\x07 <http://e.x/\x1b]0;owned\x07> .\n" + GOOD_EVENT.encode())
+    hostile = b"\x1b[2J\x07 <http://e.x/\x1b]0;owned\x07> .\n"
+    result = run("match", good_query, "-", stdin=OTHER_EVENT + hostile + GOOD_EVENT.encode())
     assert (result.returncode, matches(result), len(errors(result))) == (1, [GOOD_MATCH], 1)
     assert b"\x1b" not in result.stderr
     assert b"\x07" not in result.stderr

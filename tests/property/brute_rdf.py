@@ -38,13 +38,20 @@ _THINGS = {m.Iri(m.OWL + "Thing"), m.Iri(m.DAML + "Thing"), m.Iri(m.RDFS + "Reso
 
 
 def closure(pairs: Iterable[tuple[m.RdfTerm, m.RdfTerm]]) -> Pairs:
-    """The transitive closure."""
-    closed = set(pairs)
-    while True:
-        more = {(a, d) for a, b in closed for c, d in closed if b == c} - closed
-        if not more:
-            return frozenset(closed)
-        closed |= more
+    """The transitive closure: for every start, all that can be reached."""
+    steps: dict[m.RdfTerm, set[m.RdfTerm]] = {}
+    for a, b in pairs:
+        steps.setdefault(a, set()).add(b)
+    closed = set()
+    for start in steps:
+        reached: set[m.RdfTerm] = set()
+        todo = [start]
+        while todo:
+            new = steps.get(todo.pop(), set()) - reached
+            reached |= new
+            todo += new
+        closed |= {(start, end) for end in reached}
+    return frozenset(closed)
 
 
 @dataclass(frozen=True)

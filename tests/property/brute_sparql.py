@@ -46,13 +46,13 @@ def answer(query: m.Select, world: m.World) -> Result | None:
             return None
         triples = frozenset(_made(query.template, rows)) if query.form == "CONSTRUCT" else None
         return Result([{}], triples)
-    if _implicit_group(query) and not evaluator.group(query.where):
+    if implicit_group(query) and not evaluator.group(query.where):
         return None
     rows = evaluator.select(query)
     return Result(rows) if rows else None
 
 
-def _implicit_group(query: m.Select) -> bool:
+def implicit_group(query: m.Select) -> bool:
     aggregated = any(isinstance(expr, m.Agg) for _, expr in query.columns or ()) or query.having is not None
     return aggregated and query.group_by is None
 
@@ -221,7 +221,7 @@ class Evaluator:
         rows = self.group(query.where)
         if query.values:
             rows = join(rows, inline(query.values))
-        if query.group_by is not None or _implicit_group(query):
+        if query.group_by is not None or implicit_group(query):
             rows = self._grouped(query, rows)
         elif query.columns is not None:
             for var, expr in query.columns:

@@ -66,6 +66,9 @@ class Group(click.Group):
             code = 2
         except (KeyboardInterrupt, click.Abort):
             code = INTERRUPTED
+        except Exception as error:
+            Terminal().fault(error)
+            code = 2
         sys.exit(code)
 
 

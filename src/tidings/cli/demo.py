@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import shutil
+import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -10,8 +12,7 @@ from importlib import resources
 from pathlib import Path, PurePath
 
 import click
-from rich.console import Console
-from rich.markup import escape
+from rich.console import Console, Group
 from rich.text import Text
 from rich.tree import Tree
 
@@ -37,6 +38,8 @@ _PREFIXES = {
     "sale": "http://example.org/sale/",
 }
 _HASHED = "urn:tidings:sha256:"
+_WITH_CONDITION = ("MINUS", "OPTIONAL", "FILTER NOT", "FILTER EXISTS", "HAVING")
+_WIDTH = 120
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,13 +98,11 @@ def command(terminal: Terminal, names: tuple[str, ...], write: Path | None) -> i
     for name in names:
         if name not in known:
             raise UsageError(f"the demo has no subscription '{name}'; tidings demo shows all of them")
-    # A line too long for the screen is cut there; a file gets it whole.
-    console = Console(highlight=False)
+    console = Console(highlight=False, width=None if sys.stdout.isatty() or "COLUMNS" in os.environ else _WIDTH)
     found = matches_of(world)
     for subscription in world.subscriptions:
         if not names or subscription.id in names:
-            tree = _tree(world, subscription, found[subscription.id], terminal.verbose)
-            console.print(tree, overflow="ellipsis", no_wrap=True, crop=console.is_terminal)
+            console.print(_tree(world, subscription, found[subscription.id], terminal.verbose, console.width))
             console.print()
     if not names:
         _summary(console, world, found)
@@ -116,16 +117,29 @@ def _write(source: Path, target: Path) -> int:
     return 0
 
 
-def _tree(world: World, subscription: Subscription, matching: list[Event], verbose: bool) -> Tree:
-    purpose = subscription.text.partition("\n")[0].lstrip("# ")
-    head = f"[bold]{escape(subscription.id)}[/bold] [dim]({subscription.dialect})[/dim]\n{escape(purpose)}"
-    tree = Tree(head, guide_style="dim")
-    for event in matching:
-        _branch(tree, event, _explained(world, subscription, event), verbose)
-    miss = _nearest_miss(world, subscription, matching)
-    if miss is not None:
-        _branch(tree, *miss, verbose)
+def _tree(world: World, subscription: Subscription, matching: list[Event], verbose: bool, width: int) -> Tree:
+    tree = Tree(Text.assemble((subscription.id, "bold"), (f" ({subscription.dialect})", "dim")), guide_style="dim")
+    tree.label = Group(tree.label, Text(purpose(subscription)))
+    for event in [*matching, near_miss(world, subscription)]:
+        explanation = _explained(world, subscription, event)
+        mark, style = ("✓", "green") if explanation.matches else ("✗", "red")
+        label = Text.assemble((f"{mark} ", style), (short_name(event), "bold"))
+        if verbose:
+            tree.add(label).add(Text("\n".join(finding_lines(explanation.findings, width - 8))))
+        else:
+            tree.add(label + Text(f"  {_because(explanation)}"))
     return tree
+
+
+def purpose(subscription: Subscription) -> str:
+    """What it demonstrates: its first line."""
+    return subscription.text.partition("\n")[0].removeprefix("# ")
+
+
+def near_miss(world: World, subscription: Subscription) -> Event:
+    """The event that its second line names: one that almost matches."""
+    name = subscription.text.split("\n")[1].removeprefix("# Near miss: ")
+    return next(event for event in world.events if short_name(event) == name)
 
 
 def _explained(world: World, subscription: Subscription, event: Event) -> Explanation:
@@ -133,15 +147,14 @@ def _explained(world: World, subscription: Subscription, event: Event) -> Explan
     return explain(subscription.query, event, world.ontology, prefixes=prefixes)
 
 
-def _nearest_miss(world: World, subscription: Subscription, matching: list[Event]) -> tuple[Event, Explanation] | None:
-    """The event that lacks least: the fewest conditions fail, then the most hold."""
-    misses = [(event, _explained(world, subscription, event)) for event in world.events if event not in matching]
-    return min(misses, key=lambda miss: _lack(miss[1].findings), default=None)
-
-
-def _lack(findings: tuple[Finding, ...]) -> tuple[int, int]:
-    counts = Counter(finding.holds for finding in _leaves(findings))
-    return counts[False] + counts[None], -counts[True]
+def _because(explanation: Explanation) -> str:
+    """The reason in one line: what took a step or a comparison, or else the plain triples."""
+    if not explanation.matches:
+        return reason(explanation)
+    leaves = [finding for finding in _leaves(explanation.findings) if finding.evidence]
+    telling = [finding for finding in leaves if not finding.direct]
+    lines = [line for finding in telling or leaves for line in _said(finding)]
+    return " · ".join(dict.fromkeys(lines))
 
 
 def _leaves(findings: Iterable[Finding]) -> Iterator[Finding]:
@@ -149,28 +162,14 @@ def _leaves(findings: Iterable[Finding]) -> Iterator[Finding]:
         yield from _leaves(finding.parts) if finding.parts else (finding,)
 
 
-def _branch(tree: Tree, event: Event, explanation: Explanation, verbose: bool) -> None:
-    """One event below its subscription: what was found, or what is missing."""
-    mark, style = ("✓", "green") if explanation.matches else ("✗", "red")
-    label = Text.assemble((f"{mark} ", style), (_short(event), "bold"), "  ")
-    if verbose:
-        branch = tree.add(label)
-        for line in finding_lines(explanation.findings):
-            branch.add(Text(line)) if not line.startswith(" ") else branch.children[-1].add(Text(line.strip()))
-    else:
-        tree.add(label + Text(_because(explanation)))
+def _said(finding: Finding) -> Iterable[str]:
+    """The evidence, with the condition where it says little without."""
+    if finding.condition.startswith(_WITH_CONDITION):
+        return [f"{finding.condition}: {'; '.join(finding.evidence)}"]
+    return finding.evidence
 
 
-def _because(explanation: Explanation) -> str:
-    """The reason in one line: what took a step or a comparison, or else the plain triples."""
-    if not explanation.matches:
-        return reason(explanation)
-    leaves = [finding for finding in _leaves(explanation.findings) if finding.evidence]
-    telling = [f for f in leaves if f.origin is None or f.origin.steps or f.origin.source == "ontology"]
-    return " · ".join(line for finding in telling or leaves for line in finding.evidence)
-
-
-def _short(event: Event) -> str:
+def short_name(event: Event) -> str:
     """The local name of an event, or the name of its file where only its content names it."""
     return PurePath(event.source).name if event.id.startswith(_HASHED) else event.id.rpartition("/")[2]
 

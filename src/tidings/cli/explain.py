@@ -6,6 +6,7 @@ import json
 from dataclasses import asdict
 from itertools import islice
 from pathlib import Path
+from shutil import get_terminal_size
 
 import click
 
@@ -73,7 +74,7 @@ def command(
     if as_json:
         click.echo(json.dumps({"subscription": chosen.id, **asdict(explanation)}, ensure_ascii=False))
     else:
-        text = explanation_text(explanation, chosen.id, Names(ontology, known))
+        text = explanation_text(explanation, chosen.id, Names(ontology, known), get_terminal_size((120, 25)).columns)
         click.echo(_coloured(printable(text)))
     if matcher is not None:
         return _second_opinion(terminal, matcher, chosen, published, ontology, explanation.matches)

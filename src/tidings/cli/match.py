@@ -21,6 +21,8 @@ from tidings.lang.files import read_subscriptions
 from tidings.match.base import Engine, Failure, Match
 from tidings.match.registry import create, names
 from tidings.match.run import DEFAULT_BUDGET
+from tidings.rdf.formats import EXTENSIONS
+from tidings.rdf.sources import documents
 from tidings.rdf.terms import XSD_DATETIME, Term, literal, to_json
 
 _EXAMPLE = """
@@ -123,6 +125,10 @@ def command(
     when some input was rejected and the rest processed, 2 when nothing could be.
     """
     _check_usage(matcher, engine, strategy)
+    if next(documents(events, format=reading.format), None) is None:
+        raise UsageError(
+            f"{', '.join(events)}: there is no RDF file in it ({' '.join(EXTENSIONS)}, plain, .gz or .zst)"
+        )
     run = _Run(terminal, fail_fast)
     started = time.perf_counter()
     now = literal(datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z"), XSD_DATETIME)

@@ -54,6 +54,14 @@ class Terminal:
         if self.verbose and not self.quiet:
             self._say("tidings", message, "cyan")
 
+    def fault(self, error: Exception) -> None:
+        """An error that nobody foresaw."""
+        if self.verbose:
+            traceback.print_exception(error)
+        reason = "out of memory" if isinstance(error, MemoryError) else f"{type(error).__name__}: {error}"
+        hint = "" if self.verbose else " (-v shows where)"
+        self.error(f"this is a fault in tidings, not in your input: {reason}{hint}")
+
     def _say(self, label: str, message: str, colour: str) -> None:
         click.echo(f"{styled(label, colour)}: {printable(message)}", err=True)
 
@@ -137,9 +145,5 @@ class Command(click.Command):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             return PIPE_CLOSED
         except Exception as error:
-            if terminal.verbose:
-                traceback.print_exc()
-            reason = "out of memory" if isinstance(error, MemoryError) else f"{type(error).__name__}: {error}"
-            hint = "" if terminal.verbose else " (-v shows where)"
-            terminal.error(f"this is a fault in tidings, not in your input: {reason}{hint}")
+            terminal.fault(error)
             return 2

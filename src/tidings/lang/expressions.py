@@ -6,9 +6,9 @@ import difflib
 
 from tidings.lang.fulltext import parse_fulltext
 from tidings.lang.pattern import Aggregate, Call, Const, Exists, Expr, FtContains, Pattern, Var
-from tidings.lang.terms import LITERALS, NUMBERS, TermParser
+from tidings.lang.terms import LITERALS, NUMBERS, TermParser, is_absolute, resolve
 from tidings.rdf.regex import compile_regex
-from tidings.rdf.terms import XSD, Term, is_literal, parts
+from tidings.rdf.terms import XSD, XSD_STRING, Term, iri, is_literal, parts
 
 _LEVELS = {"||": 1, "&&": 2, "*": 5, "/": 5}
 _LEVELS |= dict.fromkeys(["=", "!=", "<", "<=", ">", ">=", "IN", "NOT"], 3)
@@ -127,14 +127,17 @@ class ExpressionParser(TermParser):
         self.leave()
         return inner
 
-    def arguments(self) -> list[Expr]:
-        """`( )` or `(a, b, …)`."""
+    def arguments(self, places: list[int] | None = None) -> list[Expr]:
+        """`( )` or `(a, b, …)`; `places` gets where each begins."""
         self.expect("(")
         self.enter()
         found: list[Expr] = []
+        places = [] if places is None else places
         if self.kinds[self.i] != ")":
+            places.append(self.i)
             found.append(self.expression())
             while self.take(","):
+                places.append(self.i)
                 found.append(self.expression())
         if self.kinds[self.i] != ")":
             raise self.unexpected(",", ")")
@@ -186,13 +189,15 @@ class ExpressionParser(TermParser):
             self.i += 1
             return self._aggregate(name, start)
         if name in _REFUSED:
-            hint = "the same event must always give the same answer"
-            raise self.error(f"{name} is not available in subscriptions", hint=hint)
+            why = "the same event must always give the same answer"
+            raise self.error(f"{name} is not available in subscriptions", hint=why)
         if name.isupper() and self.kinds[start + 1] == "(":
             near = difflib.get_close_matches(name, [*BUILT_INS, *AGGREGATES], 1)
-            hint = f"did you mean {near[0]}?" if near else ""
-            raise self.error(f"unknown function '{self.texts[start]}'", hint=hint or None)
-        raise self.unexpected("an expression")
+            hint = f"did you mean {near[0]}?" if near else None
+            raise self.error(f"unknown function '{self.texts[start]}'", hint=hint)
+        raise self.unexpected(
+            "an expression", hint="a second sign needs parentheses" if name in ("!", "+", "-") else None
+        )
 
     def _counted_call(self, name: str, start: int) -> Expr:
         if name == "BOUND":
@@ -200,16 +205,27 @@ class ExpressionParser(TermParser):
             var = self.var()
             self.expect(")")
             return Call(name, (var,))
-        args = self.arguments()
+        places: list[int] = []
+        args = self.arguments(places)
         least, most = _ARITIES[name]
         if not least <= len(args) <= most:
             wanted = str(least) if least == most else f"{least} or {most}"
             raise self.error(f"{name} takes {wanted} arguments, here are {len(args)}", at=start)
         if name == "REGEX" or name == "REPLACE":
-            self._check_regex(args, 3 if name == "REPLACE" else 2, start)
+            self._check_regex(args, 3 if name == "REPLACE" else 2, places[1])
+        if name == "IRI" or name == "URI":
+            args = [self._absolute(arg) for arg in args]
         return Call(_SAME.get(name, name), tuple(args))
 
-    def _check_regex(self, args: list[Expr], flags_at: int, start: int) -> None:
+    def _absolute(self, arg: Expr) -> Expr:
+        """A relative IRI that is written out is resolved now, since a form has no base."""
+        if self.base is None or not isinstance(arg, Const) or not is_literal(arg.term):
+            return arg
+        lexical, datatype, _ = parts(arg.term)
+        full = resolve(self.base, lexical) if datatype == XSD_STRING and not is_absolute(lexical) else ""
+        return Const(iri(full)) if is_absolute(full) else arg
+
+    def _check_regex(self, args: list[Expr], flags_at: int, place: int) -> None:
         """A pattern that is written out must compile now, not on every event."""
         pattern, flags = args[1], args[flags_at] if len(args) > flags_at else None
         if not isinstance(pattern, Const) or not is_literal(pattern.term):
@@ -219,7 +235,7 @@ class ExpressionParser(TermParser):
         try:
             compile_regex(parts(pattern.term).lexical, parts(flags.term).lexical if flags else "")
         except ValueError as error:
-            raise self.error(str(error), at=start) from None
+            raise self.error(str(error), at=place) from None
 
     def _ftcontains(self) -> FtContains:
         self.i += 1

@@ -2,42 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TypeVar
 
 from tidings.lang.pattern import Query, Var
 
-MAX_HEIGHT = 200
+MAX_HEIGHT = 150
 """How many nodes of a form may lie on one another; so whoever goes through a form may call itself."""
 
 _Form = TypeVar("_Form")
 
 
+def parts_of(node: object) -> Sequence[object]:
+    """The items of a tuple, the fields of a node in their order, nothing of anything else."""
+    if isinstance(node, tuple):
+        return node
+    return [getattr(node, name) for name in getattr(type(node), "__slots__", ())]
+
+
 def walk(form: object) -> Iterator[object]:
-    """Every node of a form, the outer before the inner, fields in their order."""
+    """Every node of a form, the outer before the inner, in the order of the form."""
     todo = [form]
     while todo:
         node = todo.pop()
-        if type(node) is tuple:
-            todo.extend(reversed(node))
-            continue
-        yield node
-        names = getattr(type(node), "__slots__", ())
-        todo.extend([getattr(node, name) for name in reversed(names)])
+        if not isinstance(node, tuple):
+            yield node
+        todo.extend(reversed(parts_of(node)))
 
 
 def height(form: object) -> int:
     """The number of nodes on the longest way from the root to a leaf."""
     deepest = 0
-    todo: list[tuple[object, int]] = [(form, 1)]
+    todo: list[tuple[object, int]] = [(form, 0)]
     while todo:
         node, depth = todo.pop()
-        if type(node) is tuple:
-            todo.extend([(item, depth) for item in node])
-            continue
-        deepest = max(deepest, depth)
-        names = getattr(type(node), "__slots__", ())
-        todo.extend([(getattr(node, name), depth + 1) for name in names])
+        if not isinstance(node, tuple):
+            depth += 1
+            deepest = max(deepest, depth)
+        todo.extend([(part, depth) for part in parts_of(node)])
     return deepest
 
 
@@ -51,13 +53,15 @@ def rename(form: _Form, names: Mapping[Var, Var]) -> _Form:
 def _renamed(node: object, names: Mapping[Var, Var]) -> object:
     if type(node) is Var:
         return names.get(node, node)
-    if type(node) is tuple:
-        items = [_renamed(item, names) for item in node]
-        return tuple(items) if any(a is not b for a, b in zip(items, node, strict=True)) else node
-    fields = getattr(type(node), "__slots__", ())
-    old = [getattr(node, name) for name in fields]
-    new = [_renamed(value, names) for value in old]
-    return type(node)(*new) if any(a is not b for a, b in zip(new, old, strict=True)) else node
+    parts = parts_of(node)
+    new, changed = [], False
+    for part in parts:
+        other = _renamed(part, names)
+        changed = changed or other is not part
+        new.append(other)
+    if not changed:
+        return node
+    return tuple(new) if isinstance(node, tuple) else type(node)(*new)
 
 
 def number_hidden(query: Query) -> Query:

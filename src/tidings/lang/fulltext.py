@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import cache
 from itertools import chain
 
@@ -23,13 +23,15 @@ from tidings.rdf.terms import escape
 
 _ASCII_WORD = re.compile("[a-z0-9]+")
 
-# Unicode's Script property, which the standard library does not have: Han, then Hiragana.
+# Unicode's Script property, which the standard library does not have: Han and Hiragana, below and above U+10000.
 _SINGLE = (
-    "\u2e80-\u2e99\u2e9b-\u2ef3\u2f00-\u2fd5\u3005\u3007\u3021-\u3029\u3038-\u303b\u3400-\u4dbf\u4e00-\u9fff"
-    "\uf900-\ufa6d\ufa70-\ufad9\U00016fe2-\U00016fe3\U00016ff0-\U00016ff6\U00020000-\U0002a6df\U0002a700-\U0002b81d"
-    "\U0002b820-\U0002cead\U0002ceb0-\U0002ebe0\U0002ebf0-\U0002ee5d\U0002f800-\U0002fa1d\U00030000-\U0003134a"
-    "\U00031350-\U00033479"
-    "\u3041-\u3096\u309d-\u309f\U0001b001-\U0001b11f\U0001b132\U0001b150-\U0001b152\U0001f200"
+    "\u2e80-\u2e99\u2e9b-\u2ef3\u2f00-\u2fd5\u3005\u3007\u3021-\u3029\u3038-\u303b\u3041-\u3096\u309d-\u309f"
+    "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufa6d\ufa70-\ufad9"
+)
+_HIGH_SINGLE = (
+    "\U00016fe2-\U00016fe3\U00016ff0-\U00016ff6\U0001b001-\U0001b11f\U0001b132\U0001b150-\U0001b152\U0001f200"
+    "\U00020000-\U0002a6df\U0002a700-\U0002b81d\U0002b820-\U0002cead\U0002ceb0-\U0002ebe0\U0002ebf0-\U0002ee5d"
+    "\U0002f800-\U0002fa1d\U00030000-\U0003134a\U00031350-\U00033479"
 )
 
 
@@ -49,25 +51,39 @@ def words(text: str) -> tuple[str, ...]:
 
 @cache
 def _word_rule() -> re.Pattern[str]:
-    """A Han or Hiragana character with its marks, or a run of other letters, marks and numbers."""
-    single = re.compile(f"[{_SINGLE}]")
-    # Beyond these two stretches nothing is assigned but private use.
-    assigned = map(chr, chain(range(0x40000), range(0xE0000, 0xE1000)))
-    kinds = {char: unicodedata.category(char)[0] for char in assigned}
-    marks = _ranges(char for char, kind in kinds.items() if kind == "M")
-    rest = _ranges(char for char, kind in kinds.items() if kind in "LMN" and not single.match(char))
-    return re.compile(f"[{_SINGLE}][{marks}]*+|[{rest}]++")
+    """A Han or Hiragana character with its marks, or a run of other letters, marks and numbers.
+
+    Below U+10000 a character class is a table, above it a list: so the two are kept apart, and the list is only looked
+    at for characters that are up there. Beyond what is listed here nothing is assigned but private use.
+    """
+    low, low_marks = _classes(map(chr, range(0x10000)), _SINGLE)
+    high, high_marks = _classes(map(chr, chain(range(0x10000, 0x40000), range(0xE0000, 0xE1000))), _HIGH_SINGLE)
+    up = "(?=[\U00010000-\U0010ffff])"
+    single = f"(?:[{_SINGLE}]|{up}[{_HIGH_SINGLE}])"
+    return re.compile(f"{single}(?:[{low_marks}]|{up}[{high_marks}])*+|(?:[{low}]++|{up}[{high}]++)++")
 
 
-def _ranges(chars: Iterable[str]) -> str:
-    """The inside of a character class that holds these characters, which come in ascending order."""
-    found: list[list[str]] = []
+def _classes(chars: Iterable[str], single: str) -> tuple[str, str]:
+    """The insides of two character classes: what a longer word is made of, and the marks among it."""
+    every = "".join(chars)
+    # What Python calls a word character is just a letter or a number, the underscore aside.
+    letters = re.findall(rf"(?:(?![{single}])[^\W_])+", every)
+    marks = [char for char in re.findall(r"\W", every) if unicodedata.category(char)[0] == "M"]
+    only_marks = "".join(f"{first}-{last}" for first, last in _ranges(marks))
+    return only_marks + "".join(f"{run[0]}-{run[-1]}" for run in letters), only_marks
+
+
+def _ranges(chars: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """The first and the last of each stretch of neighbours, of characters in ascending order."""
+    first = last = ""
     for char in chars:
-        if found and ord(char) == ord(found[-1][1]) + 1:
-            found[-1][1] = char
-        else:
-            found.append([char, char])
-    return "".join(f"{first}-{last}" for first, last in found)
+        if last and ord(char) == ord(last) + 1:
+            last = char
+            continue
+        if first:
+            yield first, last
+        first = last = char
+    yield first, last
 
 
 # -------------------------------------------------------------------------------------------------------------- reading

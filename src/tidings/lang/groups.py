@@ -8,7 +8,8 @@ form does not depend on idle braces; only OPTIONAL looks at which braces a filte
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 from tidings.lang.expressions import BUILT_INS
 from tidings.lang.pattern import (
@@ -32,11 +33,36 @@ from tidings.lang.terms import LITERALS
 from tidings.lang.triples import Triples, TriplesParser
 from tidings.rdf.terms import Term
 
-_ELEMENTS = ("OPTIONAL", "FILTER", "BIND", "VALUES", "GRAPH", "MINUS", "UNION", "SERVICE")
+_ELEMENTS = ("a triple", "FILTER", "OPTIONAL", "MINUS", "GRAPH", "BIND", "VALUES", "{", "}")
+
+
+class Bound(NamedTuple):
+    """A variable that BIND gives a value, and where in the text."""
+
+    var: Var
+    place: int
+
+
+@dataclass(slots=True)
+class _Group:
+    """A group while it is read. `steps` is what brings variables into scope, in the order of the text."""
+
+    parts: list[Pattern] = field(default_factory=list)
+    filters: list[Expr] = field(default_factory=list)
+    steps: list[Pattern | Bound] = field(default_factory=list)
+    binds: bool = False
+
+    def add(self, part: Pattern) -> None:
+        self.parts.append(part)
+        self.steps.append(part)
 
 
 class GroupParser(TriplesParser):
     """Group graph patterns; sub-selects are for a parser of queries to say (`sub_select`)."""
+
+    def __init__(self, text: str, source: str | None = None, base: str | None = None) -> None:
+        super().__init__(text, source, base)
+        self._scopes: list[list[Pattern | Bound]] = []
 
     def sub_select(self) -> Query:
         raise self.error("a sub-select has no place here")
@@ -57,13 +83,27 @@ class GroupParser(TriplesParser):
             return query, []
         outer, self.into = self.into, Triples()
         outer_rule, self.no_aggregate = self.no_aggregate, "in a pattern"
-        parts: list[Pattern] = []
-        filters: list[Expr] = []
-        self._elements(parts, filters)
-        self._close(".", "a triple", "}", *_ELEMENTS)
-        self._end_block(parts)
+        group = _Group()
+        self._elements(group)
+        self._close(*([] if self.texts[self.i - 1] in (".", "{") else ["."]), *_ELEMENTS)
+        pattern = self._before(group)
+        if group.binds:
+            self._scopes.append(group.steps)
         self.into, self.no_aggregate = outer, outer_rule
-        return joined(parts), filters
+        return pattern, group.filters
+
+    def check_binds(self) -> None:
+        """BIND gives a value to a variable that has none so far in its group. For a form whose height is known."""
+        for steps in self._scopes:
+            scope: set[Var] = set()
+            for step in steps:
+                if not isinstance(step, Bound):
+                    scope.update(variables(step))
+                elif step.var in scope:
+                    reason = f"?{step.var.name} already has a value here, BIND cannot give it another"
+                    raise self.error(reason, at=step.place)
+                else:
+                    scope.add(step.var)
 
     def _close(self, *expected: str) -> None:
         if self.kinds[self.i] != "}":
@@ -71,7 +111,7 @@ class GroupParser(TriplesParser):
         self.i += 1
         self.leave(2)
 
-    def _elements(self, parts: list[Pattern], filters: list[Expr]) -> None:
+    def _elements(self, group: _Group) -> None:
         while True:
             if self.at_triples():
                 self.same_subject()
@@ -81,54 +121,52 @@ class GroupParser(TriplesParser):
             kind = self.kinds[self.i]
             if kind == "FILTER":
                 self.i += 1
-                filters.append(self.constraint())
-            elif not self._element(kind, parts):
+                group.filters.append(self.constraint())
+            elif not self._element(kind, group):
                 return
             self.take(".")
 
-    def _element(self, kind: str, parts: list[Pattern]) -> bool:
+    def _element(self, kind: str, group: _Group) -> bool:
         """One element that ends the basic graph pattern before it; False where there is none."""
+        if kind in ("{", "OPTIONAL", "MINUS", "BIND", "GRAPH", "VALUES"):
+            before = self._before(group)
         match kind:
             case "{":
-                self._end_block(parts)
-                parts.append(self._union())
+                group.add(self._union())
             case "OPTIONAL":
                 self.i += 1
-                left = self._before(parts)
                 right, conditions = self.group_parts()
-                parts[:] = [LeftJoin(left, right, tuple(conditions))]
+                group.parts = [LeftJoin(before, right, tuple(conditions))]
+                group.steps.append(right)
             case "MINUS":
                 self.i += 1
-                left = self._before(parts)
-                parts[:] = [Minus(left, self.group())]
+                group.parts = [Minus(before, self.group())]
             case "BIND":
-                parts[:] = [self._bind(self._before(parts))]
+                self.i += 1
+                group.parts = [self._bind(before, group)]
             case "GRAPH":
                 self.i += 1
-                self._end_block(parts)
+                if self.kinds[self.i] not in ("var", "iri", "pname"):
+                    raise self.unexpected("var", "iri")
                 name: Node = self.var() if self.kinds[self.i] == "var" else self.iri()
-                parts.append(Graph(name, self.group()))
+                group.add(Graph(name, self.group()))
             case "VALUES":
                 self.i += 1
-                self._end_block(parts)
-                parts.append(self.inline_data())
+                group.add(self.inline_data())
             case "SERVICE":
                 raise self.error("SERVICE is not available in subscriptions", hint="an event is matched by itself")
             case _:
                 if kind in BUILT_INS:
-                    raise self.unexpected("a triple", "}", *_ELEMENTS, hint="a condition needs FILTER in front")
+                    raise self.unexpected(*_ELEMENTS, hint="a condition needs FILTER in front")
                 return False
         return True
 
-    def _end_block(self, parts: list[Pattern]) -> None:
+    def _before(self, group: _Group) -> Pattern:
+        """What stands before the current element, as one pattern; the triples read so far become a Block."""
         if self.into.triples or self.into.paths:
-            parts.append(self.into.block())
+            group.add(self.into.block())
             self.into = Triples()
-
-    def _before(self, parts: list[Pattern]) -> Pattern:
-        """What stands before the current element, as one pattern."""
-        self._end_block(parts)
-        return joined(parts)
+        return joined(group.parts)
 
     def _union(self) -> Pattern:
         first = self.group()
@@ -137,15 +175,15 @@ class GroupParser(TriplesParser):
             choices.append(self.group())
         return Union(tuple(choices)) if len(choices) > 1 else first
 
-    def _bind(self, before: Pattern) -> Extend:
-        self.i += 1
+    def _bind(self, before: Pattern, group: _Group) -> Extend:
         self.expect("(")
         self.enter()
         expr = self.expression()
-        self.expect("AS")
+        if not self.take("AS"):
+            raise self.unexpected("AS", "an operator")
         var = self.var()
-        if var in variables(before):
-            raise self.error(f"?{var.name} already has a value here, BIND cannot give it another", at=self.i - 1)
+        group.steps.append(Bound(var, self.i - 1))
+        group.binds = True
         self.expect(")")
         self.leave()
         return Extend(before, var, expr)

@@ -61,6 +61,7 @@ _TOKEN = re.compile(
 _WHOLE_STRING = re.compile(STRING, re.VERBOSE | re.DOTALL)
 
 _SIGNS = [*"{}()[],;.*/=+-!<>|^?", "^^", "||", "&&", "!=", "<=", ">="]
+_OPERATORS = frozenset(["||", "&&", "=", "!=", "<=", ">", ">="])
 _NAMES = {
     "iri": "an IRI",
     "pname": "a prefixed name",
@@ -72,6 +73,10 @@ _NAMES = {
     "double": "a number",
     "blank": "a blank node",
     "end": "the end of the text",
+    "FTAND": "ftAND",
+    "FTOR": "ftOR",
+    "FTNOT": "ftNOT",
+    "FTNEAR": "ftNEAR",
 }
 
 
@@ -112,9 +117,7 @@ class Tokens:
         self.source = source
         self.i = 0
         self.depth = 0
-        if len(text) > MAX_LENGTH:
-            reason = f"the text has {len(text)} characters, a subscription may have {MAX_LENGTH}"
-            raise SubscriptionError(reason, span=Span(1), source=source)
+        check_text(text, source)
         self.texts = _TOKEN.findall(text)
         self.kinds = [_KINDS[token] for token in self.texts]
         self._mark_unfinished_string()
@@ -183,12 +186,8 @@ class Tokens:
         if kind == "bad":
             return self._bad(text)
         found = _NAMES["end"] if kind == "end" else f"'{_shortened(text)}'"
-        near = difflib.get_close_matches(kind, [e for e in expected if e.isupper()], 1) if kind.isupper() else []
-        if near and hint is None:
-            hint = f"did you mean {near[0]}?"
-        elif kind == "iri" and text[1] in "?$":
-            hint = "what stands between < and > without a space is an IRI; put spaces around the comparison"
-        return self.error(f"expected {listed(describe(e) for e in expected)}, found {found}", hint=hint)
+        reason = f"expected {listed(describe(e) for e in expected)}, found {found}"
+        return self.error(reason, hint=hint or _hint(kind, text, expected))
 
     def _bad(self, text: str) -> SubscriptionError:
         if text[0] in "\"'":
@@ -196,6 +195,32 @@ class Tokens:
             hint = "a string with line breaks needs three quotes" if len(quote) == 1 else None
             return self.error(f"this string has no closing {quote}", hint=hint)
         return self.error(f"the character {text[0]!r} has no meaning here")
+
+
+def check_text(text: str, source: str | None) -> None:
+    """What holds for every text, whatever its grammar."""
+    if len(text) > MAX_LENGTH:
+        reason = f"the text has {len(text)} characters, a subscription may have {MAX_LENGTH}"
+        raise SubscriptionError(reason, span=Span(1), source=source)
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        reason = f"half a surrogate pair, U+{ord(text[error.start]):04X}, is not a character"
+        place = Span.at(text.encode(errors="replace").decode(), error.start)
+        raise SubscriptionError(reason, span=place, source=source) from None
+
+
+def _hint(kind: str, text: str, expected: Iterable[str]) -> str | None:
+    if kind.isupper():
+        near = difflib.get_close_matches(kind, [e for e in expected if e.isupper()], 1)
+        return f"did you mean {describe(near[0])}?" if near else None
+    if kind == "iri" and text[1] in "?$":
+        return "from < to > without a space is an IRI; put spaces around a comparison"
+    if kind == "<":
+        return "an IRI in angle brackets holds no spaces, quotes or braces"
+    if kind in _OPERATORS:
+        return "a condition with operators stands in parentheses"
+    return None
 
 
 def describe(kind: str) -> str:

@@ -14,8 +14,9 @@ from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
 from tidings.errors import SubscriptionError
+from tidings.lang.forms import parts_of
 from tidings.lang.fulltext import words
-from tidings.lang.lexer import IRI, OTHER, PNAME, PREFIX, SPACE, STRING, VAR, WORD
+from tidings.lang.lexer import IRI, OTHER, PNAME, PREFIX, SPACE, STRING, VAR, WORD, check_text
 from tidings.lang.pattern import Call, FtPhrase, Query
 from tidings.lang.sparql import parse_sparql
 from tidings.lang.terms import TermParser
@@ -79,6 +80,7 @@ class Shapes:
         self._templates: dict[_Key, _Fill | None] = {}
 
     def parse(self, text: str, source: str | None = None, base: str | None = None) -> Query:
+        check_text(text, source)
         query = self._from_template(text, base) if len(text) <= _MAX_TEXT else None
         return query or parse_sparql(text, source, base)
 
@@ -148,8 +150,12 @@ def _filler(node: object) -> _Fill | None:
         return _text_filler(node) if _MARK in node else None
     if isinstance(node, FtPhrase):
         return _phrase_filler(node)
-    parts = node if isinstance(node, tuple) else [getattr(node, f) for f in getattr(type(node), "__slots__", ())]
-    fillers = [(n, fill) for n, part in enumerate(parts) if (fill := _filler(part)) is not None]
+    parts = parts_of(node)
+    fillers: list[tuple[int, _Fill]] = []
+    for n, part in enumerate(parts):
+        fill = _filler(part)
+        if fill is not None:
+            fillers.append((n, fill))
     if not fillers:
         return None
     if isinstance(node, Call) and node.op in ("REGEX", "REPLACE"):

@@ -34,6 +34,10 @@ def parse_sparql(text: str, source: str | None = None, base: str | None = None) 
 
 
 class SparqlParser(GroupParser):
+    def __init__(self, text: str, source: str | None = None, base: str | None = None) -> None:
+        super().__init__(text, source, base)
+        self._selects: list[tuple[Query, list[int], bool]] = []
+
     def query(self) -> Query:
         self.prologue()
         kind = self.kinds[self.i]
@@ -50,6 +54,9 @@ class SparqlParser(GroupParser):
         self.expect_end()
         if len(self.texts) > MAX_HEIGHT // 2 and height(query) > MAX_HEIGHT:
             raise self.error(f"too deep: at most {MAX_HEIGHT} operators or groups may build on one another", at=0)
+        self.check_binds()
+        for select in self._selects:
+            self._check_select(*select)
         return number_hidden(query) if self.has_hidden else query
 
     def _no_query(self, kind: str) -> Exception:
@@ -72,58 +79,57 @@ class SparqlParser(GroupParser):
         self.no_aggregate, self.aggregated = None, False
         distinct = self.take("DISTINCT")
         reduced = not distinct and self.take("REDUCED")
-        start = self.i
-        columns = None if self.take("*") else self._columns()
+        places = [self.i]
+        projection = None if self.take("*") else self._columns(places)
         self._where_keyword()
-        where = self.group()
-        projection = None if columns is None else tuple(column for column, _ in columns)
-        query = self._modified("SELECT", where, projection, distinct, reduced)
-        if columns is not None:
-            self._check_columns(columns, query)
-        elif query.group is not None or self.aggregated:
-            raise self.error("SELECT * cannot be grouped", at=start, hint="name the grouped variables")
+        query = self._modified("SELECT", self.group(), projection, distinct, reduced)
+        self._selects.append((query, places, self.aggregated))
         return query
 
-    def _columns(self) -> list[tuple[Projection, int]]:
-        """The columns, each with its place."""
-        columns: list[tuple[Projection, int]] = []
+    def _columns(self, places: list[int]) -> tuple[Projection, ...]:
+        """The columns; `places` gets where each begins."""
+        places.clear()
+        columns: list[Projection] = []
         while True:
             kind, start = self.kinds[self.i], self.i
             if kind == "var":
-                columns.append((Projection(self.var()), start))
+                columns.append(Projection(self.var()))
             elif kind == "(":
-                columns.append((Projection(*self._named()), start))
+                columns.append(Projection(*self._named()))
             elif columns:
-                return columns
-            elif kind in AGGREGATES:
-                raise self.unexpected("var", "(", "*", hint=f"name the result: ({kind}(…) AS ?name)")
+                return tuple(columns)
             else:
-                raise self.unexpected("var", "(", "*")
+                hint = f"name the result: ({kind}(…) AS ?name)" if kind in AGGREGATES else None
+                raise self.unexpected("var", "(", "*", hint=hint)
+            places.append(start)
 
     def _named(self) -> tuple[Var, Expr]:
         """`(expr AS ?var)`."""
         self.expect("(")
         expr = self.expression()
         if not self.take("AS"):
-            raise self.unexpected("AS", hint="a computed column needs a name: (… AS ?name)")
+            raise self.unexpected("AS", "an operator", hint="a computed column needs a name: (… AS ?name)")
         var = self.var()
         self.expect(")")
         return var, expr
 
-    def _check_columns(self, columns: list[tuple[Projection, int]], query: Query) -> None:
-        behind = set(query.values.vars) if query.values else set()
-        taken = behind | set(variables(query.where))
-        grouped: set[Var] | None = None
-        if query.group is not None or self.aggregated:
-            keys = query.group or ()
-            grouped = behind | {var for key in keys for var in (key.var, key.expr) if isinstance(var, Var)}
-            taken |= grouped
-        for column, start in columns:
+    def _check_select(self, query: Query, places: list[int], aggregated: bool) -> None:
+        """Columns name new variables, and in a grouped query they are what a group has one value of."""
+        grouping = query.group is not None or aggregated
+        if query.projection is None:
+            if grouping:
+                raise self.error("SELECT * cannot be grouped", at=places[0], hint="name the grouped variables")
+            return
+        known = set(query.values.vars) if query.values else set()
+        keys = {var for key in query.group or () for var in (key.var, key.expr) if isinstance(var, Var)}
+        taken = known | keys | set(variables(query.where))
+        single = known | keys
+        for column, start in zip(query.projection, places, strict=True):
             if column.expr is not None and column.var in taken:
                 raise self.error(f"?{column.var.name} already has a value, it cannot name this one", at=start)
-            if grouped is not None:
-                self._check_grouped(column, grouped, start)
-                grouped.add(column.var)
+            if grouping:
+                self._check_grouped(column, single, start)
+                single.add(column.var)
             taken.add(column.var)
 
     def _check_grouped(self, column: Projection, grouped: Collection[Var], start: int) -> None:
@@ -171,7 +177,8 @@ class SparqlParser(GroupParser):
         self._refuse_dataset()
         self.take("WHERE")
         if self.kinds[self.i] != "{":
-            raise self.unexpected("WHERE", "{")
+            hint = "nothing separates the columns but space" if self.kinds[self.i] == "," else None
+            raise self.unexpected("WHERE", "{", hint=hint)
 
     def _refuse_dataset(self) -> None:
         if self.kinds[self.i] == "FROM":

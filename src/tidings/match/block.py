@@ -14,13 +14,16 @@ from tidings.lang.pattern import Node as Place
 from tidings.match.base import Solution
 from tidings.match.meaning import Meaning, TripleIndex
 from tidings.match.nodes import Condition, Node, holds
-from tidings.match.paths import Walk
+from tidings.match.paths import Walk, simplified
 from tidings.match.run import Run
 from tidings.rdf.terms import Term
 
 # A variable bound by an earlier pattern leaves about this part of the candidates.
 _BOUND_SHARE = 0.05
 _PATH_FROM_NODE = 16.0
+_NOTHING: frozenset[str] = frozenset()
+# Events differ, and so may the best order; this many are kept compiled.
+_MOST_ORDERS = 64
 
 
 class Item(ABC):
@@ -50,29 +53,29 @@ class Step(ABC):
 class BlockNode(Node):
     def __init__(self, block: Block, conditions: Sequence[Condition]) -> None:
         """From a block and its compiled filters (those for `classes` included)."""
-        self._items: list[Item] = [TripleItem(t, Vertices(block) if block.injective else None) for t in block.triples]
+        vertices = Vertices(block) if block.injective else None
+        self._items: list[Item] = [TripleItem(t, vertices) for t in block.triples]
         self._items += [PathItem(p) for p in block.paths]
         self.scope = self.certain = frozenset(name for item in self._items for name in item.names)
-        self._names = sorted(self.scope)
         self._conditions = conditions
-        self._steps: dict[tuple[tuple[int, ...], frozenset[str]], list[Step]] = {}
+        self._compiled: dict[tuple[tuple[int, ...], frozenset[str]], tuple[list[Condition], list[Step]]] = {}
 
     def rows(self, run: Run, seed: Solution) -> Iterator[Solution]:
         row = {**run.outer, **seed} if run.outer else seed
-        bound = frozenset(name for name in self._names if name in row)
+        bound = frozenset([name for name in self.scope if name in row]) if row else _NOTHING
         order = self._order(run, bound)
         if order is None:
             return
-        first = [c for c in self._conditions if c.names & self.scope <= bound]
-        if first and not holds(first, run, row):
+        compiled = self._compiled.get((order, bound))
+        if compiled is None:
+            compiled = self._compile(order, bound)
+        at_once, steps = compiled
+        if at_once and not holds(at_once, run, row):
             return
-        if not order:
+        if steps:
+            yield from _backtrack(steps, run, row)
+        else:
             yield row
-            return
-        steps = self._steps.get((order, bound))
-        if steps is None:
-            steps = self._steps[order, bound] = self._compile(order, bound)
-        yield from _backtrack(steps, run, row)
 
     def _order(self, run: Run, bound: frozenset[str]) -> tuple[int, ...] | None:
         """The patterns in the order to try them; None where one of them has no candidates."""
@@ -89,6 +92,8 @@ class BlockNode(Node):
             counts[number] = item.candidates(run.meaning)
             if not counts[number]:
                 return None
+        if len(counts) == 1:
+            return (0,)
         known = set(bound)
         order: list[int] = []
         while counts:
@@ -98,15 +103,25 @@ class BlockNode(Node):
             del counts[best]
         return tuple(order)
 
-    def _compile(self, order: tuple[int, ...], bound: frozenset[str]) -> list[Step]:
+    def _compile(self, order: tuple[int, ...], bound: frozenset[str]) -> tuple[list[Condition], list[Step]]:
+        """The filters that need no pattern, and the patterns, each with the filters to apply behind it."""
+        if len(self._compiled) >= _MOST_ORDERS:
+            self._compiled.clear()
+        known = bound
         steps: list[Step] = []
         for number in order:
             item = self._items[number]
-            after = bound | item.names
-            ready = [c for c in self._conditions if c.names & self.scope <= after and not c.names & self.scope <= bound]
-            steps.append(item.step(bound, ready))
-            bound = after
-        return steps
+            after = known | item.names
+            steps.append(item.step(known, [c for c in self._conditions if self._ready(c, after, known)]))
+            known = after
+        compiled = [c for c in self._conditions if self._ready(c, bound)], steps
+        self._compiled[order, bound] = compiled
+        return compiled
+
+    def _ready(self, condition: Condition, bound: frozenset[str], before: frozenset[str] | None = None) -> bool:
+        """Whether the filter can be decided, and could not before: what the block never binds stays unbound."""
+        needed = condition.names & self.scope
+        return needed <= bound and (before is None or not needed <= before)
 
 
 def _backtrack(steps: list[Step], run: Run, row: Solution) -> Iterator[Solution]:
@@ -144,13 +159,15 @@ class TripleItem(Item):
         self.places: tuple[Place, Place, Place] = (pattern.s, pattern.p, pattern.o)
         self.vertices = vertices
         self.names = frozenset(place.name for place in self.places if isinstance(place, Var))
+        constants = [(number, place) for number, place in enumerate(self.places) if not isinstance(place, Var)]
+        self._constant_places = tuple(number for number, _ in constants)
+        self._constants = tuple(place for _, place in constants)
 
     def index(self, meaning: Meaning) -> TripleIndex:
         return meaning.entailed if self.vertices is None else meaning.arc_index
 
     def candidates(self, meaning: Meaning) -> float:
-        s, p, o = (None if isinstance(place, Var) else place for place in self.places)
-        return len(self.index(meaning).match(s, p, o))
+        return len(self.index(meaning).find(self._constant_places, self._constants))
 
     def share(self, bound: set[str]) -> float:
         return _BOUND_SHARE ** len(self.names & bound)
@@ -209,7 +226,7 @@ class TripleStep(Step):
 
 class PathItem(Item):
     def __init__(self, pattern: PathPattern) -> None:
-        self.pattern = pattern
+        self.path = simplified(pattern.path)
         self.ends: tuple[Place, Place] = (pattern.s, pattern.o)
         self.constants = tuple(end for end in self.ends if not isinstance(end, Var))
         self.names = frozenset(end.name for end in self.ends if isinstance(end, Var))
@@ -234,8 +251,8 @@ class PathStep(Step):
     def extend(self, run: Run, row: Solution) -> Iterator[Solution]:
         s, o = (row.get(end.name) if isinstance(end, Var) else end for end in self._item.ends)
         outer = tuple(run.outer[name] for name in self._item.names if name in run.outer)
-        walk = Walk(run.meaning.entailed, run.budget)
-        for pair in walk.pairs(self._item.pattern.path, s, o, self._item.constants + outer):
+        walk: Walk = run.memo.get("walk") or run.memo.setdefault("walk", Walk(run.meaning.entailed, run.budget))
+        for pair in walk.pairs(self._item.path, s, o, self._item.constants + outer):
             run.budget.spend(1)
             if self._loop and pair[0] != pair[1]:
                 continue

@@ -15,7 +15,18 @@ from tidings.ontology import Ontology
 from tidings.ontology.datatypes import LITERAL_CLASSES, xsd_ancestors
 from tidings.ontology.vocabulary import THINGS
 from tidings.rdf.event import Event
-from tidings.rdf.terms import RDF_TYPE, SUBCLASS_OF, Term, Triple, iri, is_blank, is_literal, parts
+from tidings.rdf.terms import (
+    RDF_TYPE,
+    SUBCLASS_OF,
+    Term,
+    Triple,
+    iri,
+    iri_text,
+    is_blank,
+    is_iri,
+    is_literal,
+    parts,
+)
 
 
 class TripleIndex:
@@ -122,15 +133,23 @@ class Meaning:
         """The classes of an OPS vertex; those of a literal are its datatype and what that is derived from."""
         found = self._classes.get(node)
         if found is None:
-            stated: list[Term] = []
             if is_literal(node):
-                datatype = parts(node).datatype
-                stated += [*map(iri, (datatype, *xsd_ancestors(datatype))), *LITERAL_CLASSES]
+                found = self._datatypes(iri(parts(node).datatype))
             else:
-                stated += [*(o for _, _, o in self.match(node, RDF_TYPE, None)), *THINGS]
-            found = frozenset(upper for cls in stated for upper in self.ontology.superclasses(cls))
+                stated = [*(o for _, _, o in self.match(node, RDF_TYPE, None)), *THINGS]
+                found = frozenset(upper for cls in stated for upper in self.ontology.superclasses(cls))
             self._classes[node] = found
         return found
+
+    def _datatypes(self, datatype: Term) -> frozenset[Term]:
+        """What is above a datatype, by XML Schema and by the ontology: each goes on where the other one ends."""
+        found: set[Term] = set()
+        todo = [datatype, *LITERAL_CLASSES]
+        while todo:
+            new = self.ontology.superclasses(todo.pop()) - found
+            found |= new
+            todo += [iri(above) for cls in new if is_iri(cls) for above in xsd_ancestors(iri_text(cls))]
+        return frozenset(found)
 
     # ------------------------------------------------------------------------------------------------------- G-ToPSS
 

@@ -6,7 +6,8 @@ A path is walked from a node, forwards or backwards; only where neither end is k
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TypeAlias
+from dataclasses import replace
+from typing import Literal, TypeAlias
 
 from tidings.lang.pattern import Alternative, Inverse, Link, Negated, Path, Repeat, Sequence
 from tidings.match.meaning import TripleIndex
@@ -16,12 +17,28 @@ from tidings.rdf.terms import Term
 Pairs: TypeAlias = Iterator[tuple[Term, Term]]
 
 
+def simplified(path: Path) -> Path:
+    """The same path without repetitions directly inside repetitions: `(p+)?` is `p*`."""
+    match path:
+        case Repeat(path=Repeat(path=inner, least=least, most=most)):
+            lower: Literal[0, 1] = 0 if 0 in (path.least, least) else 1
+            return simplified(Repeat(inner, lower, None if None in (path.most, most) else 1))
+        case Repeat(path=inner) | Inverse(path=inner):
+            return replace(path, path=simplified(inner))
+        case Sequence(steps=steps):
+            return Sequence(tuple(map(simplified, steps)))
+        case Alternative(choices=choices):
+            return Alternative(tuple(map(simplified, choices)))
+    return path
+
+
 class Walk:
     """Paths over one graph, under one budget."""
 
     def __init__(self, graph: TripleIndex, budget: Budget) -> None:
         self.graph = graph
         self.budget = budget
+        self._reached: dict[tuple[int, Term, bool], tuple[Term, ...]] = {}
 
     def pairs(self, path: Path, s: Term | None, o: Term | None, named: tuple[Term, ...]) -> Pairs:
         """Every way along the path between the ends, None being any node.
@@ -80,7 +97,13 @@ class Walk:
                 ways.append(self.ends(steps[len(ways)], reached, backwards))
 
     def _repeat(self, path: Repeat, node: Term, backwards: bool) -> Iterator[Term]:
-        """Each node once, nearest first."""
+        """Each node once, nearest first; remembered, since a repeated path inside another is walked again and again."""
+        key = (id(path), node, backwards)
+        known = self._reached.get(key)
+        if known is not None:
+            self.budget.spend(len(known))
+            yield from known
+            return
         reached: dict[Term, None] = {}
         if path.least == 0:
             reached[node] = None
@@ -94,6 +117,7 @@ class Walk:
                     yield end
                     if path.most is None:
                         todo.append(end)
+        self._reached[key] = tuple(reached)
 
     def _negated(self, excluded: tuple[Term, ...], node: Term, backwards: bool) -> Iterator[Term]:
         found = self.graph.match(None, None, node) if backwards else self.graph.match(node, None, None)

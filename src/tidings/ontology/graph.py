@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 Graph: TypeAlias = Sequence[Sequence[int]]
 
-_STARTS = 64
+_MAX_STEPS = 200_000
 
 
 def components(graph: Graph) -> list[list[int]]:
@@ -61,7 +61,7 @@ def _shortest_cycle(graph: Graph, component: list[int]) -> list[int]:
     """The shortest cycle of a component; in a large one the shortest through one of its first nodes."""
     inside = set(component)
     best: list[int] = []
-    for start in component[:_STARTS]:
+    for start in component[: _MAX_STEPS // len(component) + 1]:
         cycle = _cycle_through(graph, inside, start)
         if not best or len(cycle) < len(best):
             best = cycle

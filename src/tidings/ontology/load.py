@@ -10,6 +10,7 @@ import io
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import TypeAlias
 
 from tidings.errors import EventError, OntologyError
 from tidings.rdf.formats import COMPRESSED, Format
@@ -24,7 +25,7 @@ _XML = re.compile(rb"(\xef\xbb\xbf)?\s*<[?!]|.*\bxmlns\b", re.DOTALL)
 _DAML_COLLECTION = re.compile(rb"""(parseType\s*=\s*["'])daml:collection(?=["'])""")
 _HEAD = 4096
 
-Contexts = Mapping[str, Path | bytes]
+Contexts: TypeAlias = Mapping[str, Path | bytes]
 
 
 class _Named(io.BytesIO):
@@ -35,21 +36,25 @@ class _Named(io.BytesIO):
         self.name = name.removesuffix(".gz").removesuffix(".zst")
 
 
-def read(paths: tuple[str | Path, ...], limits: Limits, contexts: Contexts | None) -> Iterator[Triple]:
-    """The triples of all files; blank nodes of different files are different."""
+def read(
+    sources: tuple[str | Path | bytes, ...], format: str | None, limits: Limits, contexts: Contexts | None
+) -> Iterator[Triple]:
+    """The triples of all sources; blank nodes of different ones are different."""
     try:
-        for number, document in enumerate(d for path in paths for d in _documents(path)):
+        for number, document in enumerate(d for source in sources for d in _documents(source, format)):
             for s, p, o in _triples(document, limits, contexts):
                 yield _apart(s, number), p, _apart(o, number)
     except EventError as error:
         raise OntologyError(f"cannot read the ontology: {error}") from error
 
 
-def _documents(path: str | Path) -> Iterator[Document]:
-    suffixes = [s for s in Path(path).suffixes if s not in COMPRESSED]
-    found = list(documents(path, format=Format.RDF if suffixes[-1:] and suffixes[-1] in _MORE_RDF_XML else None))
+def _documents(source: str | Path | bytes, format: str | None) -> Iterator[Document]:
+    if format is None and not isinstance(source, bytes):
+        suffixes = [s for s in Path(source).suffixes if s not in COMPRESSED]
+        format = Format.RDF.value if suffixes[-1:] and suffixes[-1] in _MORE_RDF_XML else None
+    found = list(documents(source, format=format))
     if not found:
-        raise EventError("no RDF file is in this folder", source=str(path))
+        raise EventError("no RDF file is in this folder", source=str(source))
     for document in found:
         if isinstance(document, EventError):
             raise document
@@ -57,16 +62,15 @@ def _documents(path: str | Path) -> Iterator[Document]:
 
 
 def _triples(document: Document, limits: Limits, contexts: Contexts | None) -> Iterator[Triple]:
-    source: str | _Named = document.name
+    with document.open() as stream:
+        data = stream.read(limits.max_document + 1)
     format = document.format
     if format is Format.RDF:
-        with document.open() as stream:
-            data = stream.read(limits.max_document + 1)
         if _TURTLE.search(data[:_HEAD]) and not _XML.match(data[:_HEAD]):
             format = Format.TTL
-        if _DAML_COLLECTION.search(data):
-            source = _Named(_DAML_COLLECTION.sub(rb"\1Collection", data), document.name)
-    return read_triples(source, format=format, limits=limits, contexts=contexts, base=document.base)
+        data = _DAML_COLLECTION.sub(rb"\1Collection", data)
+    named = _Named(data, document.name)
+    return read_triples(named, format=format, limits=limits, contexts=contexts, base=document.base)
 
 
 def _apart(term: Term, number: int) -> Term:

@@ -47,21 +47,23 @@ class Ontology:
 
     @staticmethod
     def load(
-        *paths: str | Path,
+        *sources: str | Path | bytes,
+        format: str | None = None,
         cycles: Cycles = "error",
         limits: Limits = DEFAULT_LIMITS,
         contexts: Mapping[str, Path | bytes] | None = None,
     ) -> Ontology:
-        """The ontology in one or several files, of any RDF format, merged.
+        """The ontology in one or several files, folders or globs of any RDF format, merged; bytes need a `format`.
 
         A cycle of sub-class or sub-property statements is an error, unless `cycles="equivalence"`. `contexts` are
         local copies of JSON-LD contexts by their address. owl:imports is not followed: name the files you want.
         """
-        triples = list(read(paths, limits, contexts))
+        triples = list(read(sources, format, limits, contexts))
         try:
             return Ontology.of(triples, cycles=cycles)
         except OntologyError as error:
-            raise OntologyError(f"{', '.join(map(str, paths))}: {error}") from None
+            names = ", ".join("bytes" if isinstance(source, bytes) else str(source) for source in sources)
+            raise OntologyError(f"{names}: {error}") from None
 
     @staticmethod
     def of(triples: Iterable[Triple], *, cycles: Cycles = "error") -> Ontology:

@@ -43,6 +43,8 @@ class _ByGraph:
                 part.spoil()
                 self._spoil_next = False
             part.take(item, _what(item.graph), self._problems)
+            if part.spoilt:
+                self._spoilt.add(item.graph)
         yield from self._closed()
         if self._default.triples:
             yield Draft(None, self._default.triples, self._default.line)
@@ -71,6 +73,7 @@ class _ByGraph:
                 self._open.spoil()
         if broken.rest:
             self._default.spoil()
+            self._open.spoil()
         if not told:
             self._problems.report(broken.error)
 

@@ -11,8 +11,8 @@ import struct
 import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, replace
-from typing import IO
+from dataclasses import dataclass, field, replace
+from typing import IO, TypeAlias
 
 from tidings.rdf.limits import Limits
 from tidings.rdf.quads import DEFAULT, Broken, Item, Run
@@ -22,15 +22,18 @@ _HEADER = struct.Struct("<QqII")
 _UNKNOWN_LINE = -1
 _LAST = 2**64 - 1
 _FILES = 64
-_OVERHEAD = 60
+_GROUP_OVERHEAD = 400
+_TRIPLE_OVERHEAD = 60
+
+_Record: TypeAlias = tuple[int, Run]
+"""Consecutive triples of a group, with the number of the group."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Part:
-    """Consecutive triples of a group."""
-
-    number: int
-    run: Run
+@dataclass(slots=True)
+class _Held:
+    line: int | None
+    triples: list[str] = field(default_factory=list)
+    size: int = 0
 
 
 class Grouper:
@@ -41,7 +44,7 @@ class Grouper:
 
     def __init__(self, limits: Limits) -> None:
         self._limit = limits.spill
-        self._held: dict[str, list[Run]] = {}
+        self._held: dict[str, _Held] = {}
         self._size = 0
         self._numbers = Numbering()
         self._files: list[IO[bytes]] = []
@@ -54,27 +57,31 @@ class Grouper:
         self._stack.close()
 
     def add(self, run: Run) -> None:
-        self._held.setdefault(run.graph, []).append(run)
-        self._size += run.size + _OVERHEAD * (len(run.triples) + 1)
+        held = self._held.get(run.graph)
+        if held is None:
+            held = self._held[run.graph] = _Held(run.line)
+            self._size += _GROUP_OVERHEAD
+        held.triples += run.triples
+        held.size += run.size
+        self._size += run.size + _TRIPLE_OVERHEAD * len(run.triples)
         if self._size > self._limit:
             self._spill()
 
     def runs(self) -> Iterator[Run]:
         """Everything that was added: the runs of each group follow one another."""
         if not self._files:
-            last = self._held.pop(DEFAULT, [])
-            for group in self._held.values():
-                yield from group
-            yield from last
+            self._held |= {DEFAULT: self._held.pop(DEFAULT)} if DEFAULT in self._held else {}
+            for name, held in self._held.items():
+                yield Run(name, held.triples, held.size, held.line)
             return
         self._spill()
-        for part in heapq.merge(*map(_read, self._files), key=_number):
-            yield part.run
+        for _, run in heapq.merge(*map(_read, self._files), key=_number):
+            yield run
 
     def _spill(self) -> None:
-        parts = [_Part(self._number_of(key), run) for key, runs in self._held.items() for run in runs]
-        parts.sort(key=_number)
-        self._write(parts)
+        records = [(self._number_of(k), Run(k, h.triples, h.size, h.line)) for k, h in self._held.items()]
+        records.sort(key=_number)
+        self._write(records)
         self._held.clear()
         self._size = 0
         if len(self._files) >= _FILES:
@@ -86,13 +93,13 @@ class Grouper:
     def _number_of(self, key: str) -> int:
         return _LAST if key == DEFAULT else self._numbers.number(key)[0]
 
-    def _write(self, parts: Iterable[_Part]) -> None:
+    def _write(self, records: Iterable[_Record]) -> None:
         file = self._stack.enter_context(_temporary())
         self._files.append(file)
-        for part in parts:
-            key, data = part.run.graph.encode(), "".join(part.run.triples).encode()
-            line = _UNKNOWN_LINE if part.run.line is None else part.run.line
-            file.write(_HEADER.pack(part.number, line, len(key), len(data)) + key + data)
+        for number, run in records:
+            key, data = run.graph.encode(), "".join(run.triples).encode()
+            line = _UNKNOWN_LINE if run.line is None else run.line
+            file.write(_HEADER.pack(number, line, len(key), len(data)) + key + data)
 
 
 def regrouped(items: Iterable[Item], limits: Limits) -> Iterator[Item]:
@@ -121,15 +128,15 @@ def _temporary() -> Iterator[IO[bytes]]:
         yield file
 
 
-def _number(part: _Part) -> int:
-    return part.number
+def _number(record: _Record) -> int:
+    return record[0]
 
 
-def _read(file: IO[bytes]) -> Iterator[_Part]:
+def _read(file: IO[bytes]) -> Iterator[_Record]:
     file.seek(0)
     while header := file.read(_HEADER.size):
         number, line, key_size, data_size = _HEADER.unpack(header)
         key = file.read(key_size).decode()
         data = file.read(data_size).decode()
         triples = [f"{text}\n" for text in data.split("\n")[:-1]]
-        yield _Part(number, Run(key, triples, len(data), None if line == _UNKNOWN_LINE else line))
+        yield number, Run(key, triples, len(data), None if line == _UNKNOWN_LINE else line)

@@ -136,7 +136,9 @@ class _XmlScan:
     # ------------------------------------------------------------------------------------------------ what expat finds
 
     def _start_doctype(self, name: str, system: str | None, public: str | None, subset: bool) -> None:
-        self._doctype = (self._parser.CurrentByteIndex, 0)
+        # Expat tells of it at its bracket, or its end.
+        before = (self._prolog or b"")[: self._parser.CurrentByteIndex]
+        self._doctype = (before.rindex(b"<!DOCTYPE"), len(before))
 
     def _end_doctype(self) -> None:
         if self._doctype and self._prolog is not None:

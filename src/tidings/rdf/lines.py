@@ -28,15 +28,21 @@ _BOM = b"\xef\xbb\xbf"
 
 _NODE = r"<[^<>\"{}|^`\\\s]*>|_:[^\s<>\"]+"
 _HEAD = re.compile(rf"\s*({_NODE})\s+(<[^<>\"\s]*>\s+(?=\S))?")
-_TAIL = re.compile(rf"(\"(?:@[\w-]+|\^\^<[^<>\"\s]*>)?)?\s+({_NODE})\s*\.\s*$")
-_TAIL_LENGTH = 4000
+_LITERAL_END = r"\"(?:@[\w-]+|\^\^<[^<>\"\s]*>)?"
+_TAIL = re.compile(rf"(?:({_LITERAL_END})?\s+({_NODE})|{_LITERAL_END})\s*\.\s*$")
+_END_LENGTH = 4000
 _TERM = re.compile(rb'"(?:[^"\\]++|\\.)*+"?|<[^>]*+>?|[^\s"<]++')
 _RDF_1_2 = (b"<<(", b"--ltr", b"--rtl")
 
 
 def line_items(document: Document, limits: Limits) -> Iterator[Item]:
     """The document's runs and broken lines, in order."""
-    with document.open() as stream:
+    try:
+        stream = document.open()
+    except EventError as error:
+        yield Broken(error, None, None, rest=True)
+        return
+    with stream:
         yield from _placed(_items(stream, document, limits), document.format)
 
 
@@ -44,9 +50,9 @@ def _items(stream: Stream, document: Document, limits: Limits) -> Iterator[Run |
     for first, batch in _batches(stream, limits):
         if isinstance(batch, EventError):
             yield _BrokenLine(batch, rest=True)
-        elif batch is None:
+        elif isinstance(batch, _TooLong):
             reason = f"a line of more than {human(limits.max_line)}; one term may have {human(limits.max_term)}"
-            yield _BrokenLine(EventError(reason, span=Span(first), source=document.name))
+            yield _BrokenLine(EventError(reason, span=Span(first), source=document.name), batch.ends)
         else:
             yield from _batch_items(batch, first, document, limits)
 
@@ -60,11 +66,18 @@ class _BrokenLine:
     rest: bool = False
 
 
-def _batches(stream: Stream, limits: Limits) -> Iterator[tuple[int, bytes | EventError | None]]:
-    """Whole lines, many at a time, with the number of the first; None is a line that is too long."""
+@dataclass(frozen=True, slots=True)
+class _TooLong:
+    """A line that is too long to be read, of which the two ends are kept."""
+
+    ends: bytes
+
+
+def _batches(stream: Stream, limits: Limits) -> Iterator[tuple[int, bytes | EventError | _TooLong]]:
+    """Whole lines, many at a time, with the number of the first."""
     line = 1
     carry = b""
-    skipping = False
+    skipped = b""
     while True:
         try:
             chunk = stream.some(_BATCH)
@@ -73,11 +86,13 @@ def _batches(stream: Stream, limits: Limits) -> Iterator[tuple[int, bytes | Even
             return
         if not chunk:
             break
-        if skipping:
-            _, newline, chunk = chunk.partition(b"\n")
+        if skipped:
+            rest, newline, chunk = chunk.partition(b"\n")
+            skipped = skipped[:_END_LENGTH] + (skipped[_END_LENGTH:] + rest)[-_END_LENGTH:]
             if not newline:
                 continue
-            line, skipping = line + 1, False
+            yield line, _TooLong(skipped)
+            line, skipped = line + 1, b""
         data = carry + chunk
         if line == 1 and data.startswith(_BOM):
             data = data[len(_BOM) :]
@@ -87,8 +102,9 @@ def _batches(stream: Stream, limits: Limits) -> Iterator[tuple[int, bytes | Even
             line += data.count(b"\n", 0, cut)
         carry = data[cut:]
         if len(carry) > limits.max_line:
-            yield line, None
-            carry, skipping = b"", True
+            skipped, carry = carry[:_END_LENGTH] + carry[-_END_LENGTH:], b""
+    if skipped:
+        yield line, _TooLong(skipped)
     if carry:
         yield line, carry
 
@@ -122,7 +138,7 @@ def _line_items(raw: bytes, number: int, document: Document, limits: Limits) -> 
         if len(raw) > limits.max_term and any(m.end() - m.start() > limits.max_term for m in _TERM.finditer(raw)):
             raise Refused(too_large(limits))
         raw.decode("utf-8")
-        quads = list(ox.parse(raw, document.format.oxigraph))
+        quads = list(ox.parse(raw + b"\n", document.format.oxigraph))
         yield from runs(quads, limits, [number] * len(quads))
         return
     except UnicodeDecodeError as error:
@@ -131,6 +147,8 @@ def _line_items(raw: bytes, number: int, document: Document, limits: Limits) -> 
     except SyntaxError as error:
         reason, hint = in_words(str(error.msg))
         column = error.offset
+        if column is not None and raw.decode("utf-8")[column - 1 : column] == '"':
+            reason = "a quoted string does not end on its line"
     except Refused as refused:
         reason = str(refused)
     text = raw.decode("utf-8", "replace").rstrip("\r") if len(raw) <= _BATCH else None
@@ -147,21 +165,25 @@ def _placed(items: Iterator[Run | _BrokenLine], format: Format) -> Iterator[Item
             yield item
         else:
             own_graph, own_subject = _named(item.raw)
-            costs = (own_graph or graph) if format.has_graphs else DEFAULT
-            yield Broken(item.error, costs, own_subject or subject, item.rest)
+            if own_graph is None or not format.has_graphs:
+                own_graph = graph
+            yield Broken(item.error, own_graph, own_subject or subject, item.rest)
 
 
 def _named(raw: bytes) -> tuple[str | None, str | None]:
     """The graph and the subject that a broken line still names.
 
-    Its last term is the graph where a whole literal stands before it, or a subject, a predicate and something else do.
+    Its last term is the graph where a whole literal stands before it, or a subject, a predicate and something else do;
+    where it ends in a literal it is outside any graph.
     """
     text = raw.decode("utf-8", "replace")
     head = _HEAD.match(text)
     subject = head[1] if head else None
-    offset = max(0, len(text) - _TAIL_LENGTH)
+    offset = max(0, len(text) - _END_LENGTH)
     tail = _TAIL.search(text[offset:])
     if tail is None:
         return None, subject
+    if tail[2] is None:
+        return DEFAULT, subject
     after_predicate = head is not None and head[2] is not None and head.end() < offset + tail.start()
     return (tail[2] if tail[1] or after_predicate else None), subject

@@ -15,16 +15,16 @@ from typing import Literal, TypeAlias, cast
 
 import pyoxigraph as ox
 
-from tidings.errors import EventError, Span, UsageError
+from tidings.errors import EventError, UsageError
 from tidings.rdf.blanks import numbered
 from tidings.rdf.by_graph import by_document, by_graph
 from tidings.rdf.by_nanopub import by_nanopub
 from tidings.rdf.by_subject import by_subject
 from tidings.rdf.draft import Draft, Problems
 from tidings.rdf.event import Event
+from tidings.rdf.finish import Finisher
 from tidings.rdf.formats import Format
 from tidings.rdf.group import regrouped
-from tidings.rdf.identity import fingerprint, id_of
 from tidings.rdf.jsonld import Contexts
 from tidings.rdf.limits import DEFAULT_LIMITS, Limits
 from tidings.rdf.lines import line_items
@@ -32,7 +32,6 @@ from tidings.rdf.objects import quads_of
 from tidings.rdf.quads import Broken, Item, Refused, runs
 from tidings.rdf.seen import Numbering, SeenEvents
 from tidings.rdf.sources import Document, Source, documents
-from tidings.rdf.strict import flaw
 from tidings.rdf.terms import Triple, parse_triple
 from tidings.rdf.whole import checked, repeatable
 
@@ -151,8 +150,15 @@ def _items(
     if document.format.by_line:
         return line_items(document, limits), None
     whole = checked(stack.enter_context(repeatable(document, limits)), limits, contexts)
-    items: Iterator[Item] = whole.runs()
+    items = whole.items()
     return (regrouped(items, limits) if together and whole.apart else items), whole.given
+
+
+def _refusing(items: Iterable[Item]) -> Iterator[Item]:
+    try:
+        yield from items
+    except Refused as error:
+        yield Broken(EventError(str(error), source="quads"), None, None, rest=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,65 +181,21 @@ class _Reading:
             with ExitStack() as stack:
                 try:
                     items, given = _items(document, self.limits, self.contexts, stack, together=self._by_graphs)
-                    if self.group and self._by_graphs and document.format is Format.NQ:
-                        items = regrouped(items, self.limits)
-                    yield from self._finished(items, given, document.name)
                 except EventError as error:
                     self.report(error)
+                    continue
+                if self.group and self._by_graphs and document.format is Format.NQ:
+                    items = regrouped(items, self.limits)
+                yield from self._finished(items, given, document.name)
 
     def events_of_quads(self, quads: Iterable[ox.Quad]) -> Iterator[Event]:
-        try:
-            items: Iterator[Item] = runs(quads, self.limits)
-            if self._by_graphs:
-                items = regrouped(items, self.limits)
-            yield from self._finished(items, None, "quads")
-        except Refused as error:
-            self.report(EventError(str(error), source="quads"))
+        items = _refusing(runs(quads, self.limits))
+        yield from self._finished(regrouped(items, self.limits) if self._by_graphs else items, None, "quads")
 
     @property
     def _by_graphs(self) -> bool:
         return self.by in ("graph", "nanopub")
 
     def _finished(self, items: Iterator[Item], given: Numbering | None, source: str) -> Iterator[Event]:
-        since = len(self.seen)
-        for draft in _BY[self.by](items, Problems(source, self.limits, self.report)):
-            event = self._event(draft, source, given, since)
-            if event is not None:
-                yield event
-
-    def _event(self, draft: Draft, source: str, given: Numbering | None, since: int) -> Event | None:
-        """The event of a draft: None where it is known already, or refused."""
-        triples = draft.triples if given is None else numbered(draft.triples, given)
-        body = "".join(sorted(set(triples)))
-        place = None if draft.line is None else Span(draft.line)
-        if self.strict and (reason := flaw(map(parse_triple, triples))):
-            what = f" (event {draft.name})" if draft.name else ""
-            self.report(EventError(reason + what, span=place, source=source))
-            return None
-        if draft.name is None:
-            return self._unnamed(draft, body, source, place)
-        verdict, here = self.seen.add(draft.name, fingerprint(body), since)
-        if verdict == "other":
-            self.report(_conflict(draft.name, here, place, source))
-        return Event(draft.name, body, source) if verdict == "new" else None
-
-    def _unnamed(self, draft: Draft, body: str, source: str, place: Span | None) -> Event | None:
-        try:
-            id = id_of(body, self.limits.max_canonical_steps)
-        except EventError as error:
-            self.report(EventError(error.reason, span=place, source=source, hint=error.hint))
-            return None
-        if self.seen.add(id, b"")[0] != "new":
-            return None
-        if draft.again:
-            self.report(_conflict("of a graph named by a blank node", True, place, source))
-            return None
-        return Event(id, body, source)
-
-
-def _conflict(name: str, here: bool, place: Span | None, source: str) -> EventError:
-    if here:
-        reason = f"the event {name} goes on here, after other graphs; what came before was taken as the whole event"
-        return EventError(reason, span=place, source=source, hint="use --group, which brings its quads together first")
-    reason = f"the event {name} was read before, with other triples"
-    return EventError(reason, span=place, source=source, hint="give it an id of its own")
+        problems = Problems(source, self.limits, self.report)
+        return Finisher(problems, given, self.seen, strict=self.strict).events(_BY[self.by](items, problems))

@@ -21,7 +21,7 @@ from tidings.rdf.guard_xml import xml
 from tidings.rdf.jsonld import Contexts, prepared
 from tidings.rdf.limits import MIB, Limits
 from tidings.rdf.messages import document_error
-from tidings.rdf.quads import DEFAULT, Refused, Run, runs
+from tidings.rdf.quads import DEFAULT, Broken, Item, Refused, Run, runs
 from tidings.rdf.seen import Numbering
 from tidings.rdf.sources import Document
 
@@ -40,11 +40,14 @@ class Whole:
     apart: bool
     """A graph of it comes apart: it goes on after another one began."""
 
-    def runs(self) -> Iterator[Run]:
+    def items(self) -> Iterator[Item]:
         if self.kept is not None:
             yield from self.kept
-        else:
+            return
+        try:
             yield from _runs(self.document, self.limits, self.data, Numbering())
+        except EventError as error:  # the file has changed since it was checked
+            yield Broken(error, None, None, rest=True)
 
 
 def checked(document: Document, limits: Limits, contexts: Contexts) -> Whole:

@@ -18,7 +18,9 @@ def lines(result: Result) -> list[dict[str, Any]]:
 
 
 def match(tidings: Tidings, world: Path, *options: str) -> Result:
-    return tidings("match", world / "subscriptions", world / "events.trig", "--ontology", world / "ontology.ttl", *options)
+    return tidings(
+        "match", world / "subscriptions", world / "events.trig", "--ontology", world / "ontology.ttl", *options
+    )
 
 
 def test_lines_come_by_event_then_by_subscription(tidings: Tidings, world: Path) -> None:

@@ -1,21 +1,21 @@
 """Which conjunctive subscriptions are covered by another one, without comparing all pairs.
 
-A core requires features (a property, a class, a constant, a word) and what follows from a core provides some; a cover
-requires nothing that the covered one does not provide. So each is filed under the rarest feature it requires, and a
-core is compared only with those filed under what it provides. The work is bounded, for each core and in all.
+Each is filed under the two rarest features it requires, and compared only with those filed under features that it
+provides itself. The work is bounded, for each one and in all.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from tidings.lang.check.features import Features
 from tidings.lang.check.mapping import Core, Covering
 from tidings.ontology import Ontology
 
-MAX_CANDIDATES = 2_000
-"""How many others one core is held against."""
+MAX_CANDIDATES = 200
+"""How many of those filed in one place a core is held against."""
 MAX_PAIR_STEPS = 500
 """How many steps the search for one mapping may take."""
 MAX_STEPS = 4_000_000
@@ -38,12 +38,14 @@ class Coverings:
         self._cores = cores
         self._max_steps = max_steps
         self._covering = Covering(ontology, MAX_PAIR_STEPS)
-        self._filed: dict[Hashable, list[Core]] = {}
-        counts = Counter(feature for core in cores for feature in core.required)
-        # The broad ones first: one cover is enough, and theirs is the likeliest.
+        self._features = Features(cores, ontology)
+        self._filed: dict[int, dict[int, list[Core]]] = {}
+        counts = Counter(feature for required in self._features.required.values() for feature in required)
+        # The broad ones first: one cover is enough, and they are the likeliest.
         for core in sorted(cores, key=lambda core: core.size):
-            rarest = min(core.required, key=lambda f: (counts[f], str(f)), default=None)
-            self._filed.setdefault(rarest, []).append(core)
+            rarest = sorted(self._features.required[core], key=lambda feature: (counts[feature], feature))
+            first, second = [*rarest, _NONE, _NONE][:2]
+            self._filed.setdefault(first, {}).setdefault(second, []).append(core)
 
     def __iter__(self) -> Iterator[Cover]:
         """One cover of each core that has one, in the order of the cores."""
@@ -57,22 +59,28 @@ class Coverings:
 
     def _cover_of(self, core: Core) -> Cover | None:
         facts = self._covering.facts(core)
-        provided = self._covering.provided(core, facts)
-        seen = 0
-        for broad in self._candidates(provided):
-            seen += 1
-            if seen > MAX_CANDIDATES:
-                self.unfinished += 1
-                return None
-            if broad is core or not broad.required <= provided:
-                continue
-            if self._covering.covers(broad, core, facts):
+        provided = self._features.provided(core, facts) | {_NONE}
+        required = self._features.required
+        cut = False
+        candidates: list[Core] = []
+        for filed in self._places(provided):
+            cut = cut or len(filed) > MAX_CANDIDATES
+            candidates += [broad for broad in filed[:MAX_CANDIDATES] if required[broad] <= provided]
+        for broad in sorted(candidates, key=lambda broad: (broad.size, broad.order)):
+            if broad is not core and self._covering.covers(broad, core, facts):
                 same = self._covering.covers(core, broad, self._covering.facts(broad))
                 # Of two that cover each other, the later one is the one too many.
                 if not same or broad.order < core.order:
                     return Cover(core, broad, same)
+        self.unfinished += cut
         return None
 
-    def _candidates(self, provided: set[Hashable]) -> Iterator[Core]:
-        for feature in (*provided, None):
-            yield from self._filed.get(feature, ())
+    def _places(self, provided: set[int]) -> Iterator[list[Core]]:
+        for first in self._filed.keys() & provided:
+            filed = self._filed[first]
+            for second in filed.keys() & provided:
+                yield filed[second]
+
+
+_NONE = -1
+"""Stands for the feature of a core that requires none, or only one."""

@@ -9,32 +9,17 @@ since the one of subscription to event is.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Iterable
 from functools import cached_property
 
 from tidings.lang.check.comparisons import comparison_of
 from tidings.lang.check.facts import Facts
-from tidings.lang.check.walk import conjuncts, subexpressions, substitute
-from tidings.lang.pattern import (
-    Block,
-    Call,
-    Const,
-    Expr,
-    FtAnd,
-    FtContains,
-    FtExpr,
-    FtNear,
-    FtOr,
-    FtPhrase,
-    Node,
-    TriplePattern,
-    Var,
-)
+from tidings.lang.check.walk import conjuncts, substitute
+from tidings.lang.pattern import Block, Expr, Node, TriplePattern, Var
 from tidings.ontology import Ontology
 from tidings.ontology.datatypes import LITERAL_CLASSES, xsd_ancestors
 from tidings.ontology.vocabulary import THINGS
 from tidings.rdf.terms import RDF_TYPE, Term, iri, iri_text, is_iri, is_literal, parts
-from tidings.rdf.values import number_of
 
 
 class Core:
@@ -43,8 +28,6 @@ class Core:
     def __init__(self, block: Block, order: int) -> None:
         self.order = order
         self.block = block if block.injective else _with_constants(block)
-        self.required = frozenset(_required(self.block))
-        """Features without which another core is surely not covered by this one."""
 
     @cached_property
     def triples(self) -> tuple[TriplePattern, ...]:
@@ -83,32 +66,6 @@ class Covering:
         if broad.block.injective != narrow.block.injective:
             return False
         return _Search(self._ontology, broad, narrow, facts, self).run(self.steps + self._max_steps)
-
-    def provided(self, core: Core, facts: Facts) -> set[Hashable]:
-        """The features of what follows from a core: another one covers it only if all it requires is among them."""
-        found: set[Hashable] = set()
-        for triple in core.block.triples:
-            constants = [(place, n) for place, n in (("s", triple.s), ("o", triple.o)) if not isinstance(n, Var)]
-            found.update(constants)
-            if not isinstance(triple.o, Var):
-                found.add(("=", _normal(triple.o)))
-            if isinstance(triple.p, Var):
-                continue
-            for property in self._ontology.superproperties(triple.p):
-                found.add(("p", property))
-                found.update((place, node, property) for place, node in constants)
-                if property == RDF_TYPE and not isinstance(triple.o, Var):
-                    found.update(("c", cls) for cls in self._ontology.superclasses(triple.o))
-        for required in core.block.classes:
-            found.update(("k", cls) for cls in self._classes_above(required.cls))
-        for expr in facts.filters:
-            found.update(_features(expr))
-        return found
-
-    def _classes_above(self, cls: Term) -> Iterator[Term]:
-        yield from self._ontology.superclasses(cls)
-        yield from map(iri, xsd_ancestors(iri_text(cls)))
-        yield from LITERAL_CLASSES
 
 
 class _Search:
@@ -233,9 +190,6 @@ class _Search:
         return derived and self._ontology.subclasses(datatype) == {datatype}
 
 
-# ------------------------------------------------------------------------------------------------------------- features
-
-
 def _with_constants(block: Block) -> Block:
     """The block with variables that a filter makes equal to an IRI replaced by it: equal IRIs are one term."""
     places = {n for t in block.triples for n in (t.s, t.p, t.o)}
@@ -254,54 +208,3 @@ def _with_constants(block: Block) -> Block:
 
 def _replaced(node: Node, fixed: dict[Var, Node]) -> Node:
     return fixed.get(node, node) if isinstance(node, Var) else node
-
-
-def _required(block: Block) -> Iterator[Hashable]:
-    for triple in block.triples:
-        places = (("s", triple.s), ("o", triple.o))
-        constants = [(place, node) for place, node in places if not isinstance(node, Var)]
-        if isinstance(triple.p, Var):
-            yield from constants
-        elif triple.p == RDF_TYPE:
-            yield ("c", triple.o) if not isinstance(triple.o, Var) else ("p", triple.p)
-            yield from ((place, node) for place, node in constants if place == "s")
-        else:
-            yield "p", triple.p
-            yield from ((place, node, triple.p) for place, node in constants)
-    for required in block.classes:
-        if required.cls not in THINGS:
-            yield "k", required.cls
-    for expr in conjuncts(block.filters):
-        if isinstance(expr, FtContains) or (isinstance(expr, Call) and expr.op in ("=", "IN")):
-            yield from _features(expr)
-
-
-def _features(expr: Expr) -> Iterator[Hashable]:
-    """Words and values by which full-text filters and equalities are told apart."""
-    for part in subexpressions(expr):
-        match part:
-            case FtContains(text=text):
-                yield from (("w", word) for word in _words(text))
-            case Call(op="=", args=args) | Call(op="IN", args=(_, _) as args):
-                yield from (("=", _normal(arg.term)) for arg in args if isinstance(arg, Const))
-
-
-def _words(text: FtExpr) -> Iterator[str]:
-    """The words without which the text is not found; of alternatives none is."""
-    match text:
-        case FtPhrase(words=words):
-            yield from words
-        case FtAnd(items=items):
-            for item in items:
-                yield from _words(item)
-        case FtNear(left=left, right=right):
-            yield from _words(left)
-            yield from _words(right)
-        case FtOr():
-            return
-
-
-def _normal(term: Term) -> Hashable:
-    """One feature for all ways to write a number."""
-    number = number_of(term)
-    return term if number is None else float(number.value)

@@ -32,7 +32,12 @@ def triple_found(probe: Probe, pattern: TriplePattern, solution: Solution) -> Fi
     if s is None or p is None or o is None:
         return Finding(True, condition)
     source = origin((s, p, o), probe.meaning)
-    return Finding(True, condition, derivation(probe, source) if source else (), source)
+    return _derived(probe, condition, source) if source else Finding(True, condition)
+
+
+def _derived(probe: Probe, condition: str, source: Origin) -> Finding:
+    direct = source.source == "event" and not source.steps
+    return Finding(True, condition, derivation(probe, source), source, direct=direct)
 
 
 def derivation(probe: Probe, source: Origin) -> tuple[str, ...]:
@@ -52,11 +57,12 @@ def class_found(probe: Probe, wanted: ClassOf, solution: Solution) -> Finding:
     if is_literal(node):
         datatype = iri(parts(node).datatype)
         steps = _datatype_steps(probe, datatype, wanted.cls)
-        return Finding(True, condition, (f"{names.term(node)} is a {names.term(datatype)}", *steps))
+        said = f"{names.term(node)} is a {names.term(datatype)}"
+        return Finding(True, condition, (said, *steps), direct=not steps)
     source = origin((node, RDF_TYPE, wanted.cls), probe.meaning)
     if source is None:
         return Finding(True, condition, ("every resource is one",))
-    return Finding(True, condition, derivation(probe, source), source)
+    return _derived(probe, condition, source)
 
 
 def _datatype_steps(probe: Probe, datatype: Term, cls: Term) -> list[str]:
@@ -74,61 +80,53 @@ def _datatype_steps(probe: Probe, datatype: Term, cls: Term) -> list[str]:
 
 
 def triple_missing(probe: Probe, pattern: TriplePattern, solution: Solution) -> Finding:
-    """The nearest triples: with another object, else another property, else another subject."""
+    """The nearest triples: with another object, else with another property or subject."""
     names = probe.names
     s, p, o = (bound(node, solution) for node in (pattern.s, pattern.p, pattern.o))
+    condition = names.triple(pattern)
+    if p is None:
+        known = [names.term(t) for t in (s, o) if t is not None]
+        return Finding(False, condition, (f"no triple has {' and '.join(known)} there",) if known else ())
     if p == RDF_TYPE and o is not None:
-        return Finding(False, names.triple(pattern), _other_classes(probe, s, o))
-    lines: list[str] = []
-    if s is not None and p is not None and o is not None and (near := _stated(probe, s, p, None)):
-        lines = [f"{names.term(o)} is asked for, the event has {there}" for there in near]
-    elif s is not None and p is not None:
-        lines = [_other_properties(probe, s, p)]
-        lines += [f"elsewhere the event has {there}" for there in _stated(probe, None, p, o)]
-    elif p is not None:
-        lines = _without_subject(probe, p, o)
-    elif o is not None or s is not None:
-        lines = [f"no triple of the event has {names.term(t)} there" for t in (s, o) if t is not None]
-    return Finding(False, names.triple(pattern), tuple(lines))
+        return Finding(False, condition, (_other_classes(probe, s, o),))
+    if near := _stated(probe, s, p, None):
+        asked = f"{names.term(o)} is asked for, " if o is not None else ""
+        asked = asked or ("two times the same is asked for, " if pattern.s == pattern.o else "")
+        return Finding(False, condition, tuple(f"{asked}the event has {there}" for there in near))
+    if s is None:
+        return Finding(False, condition, _other_properties(probe, None, p))
+    elsewhere = tuple(f"elsewhere the event has {there}" for there in _stated(probe, None, p, o))
+    return Finding(False, condition, (*_other_properties(probe, s, p), *elsewhere))
 
 
-def _without_subject(probe: Probe, p: Term, o: Term | None) -> list[str]:
+def _other_properties(probe: Probe, s: Term | None, p: Term) -> tuple[str, ...]:
+    """What the subject, or the event, has instead of a property; one above it is worth a word."""
     names = probe.names
-    near = _stated(probe, None, p, None)
-    if o is not None and near:
-        return [f"{names.term(o)} is asked for, the event has {there}" for there in near]
-    properties = sorted({t[1] for t in probe.meaning.asserted.triples})
-    return [f"the event has no {names.predicate(p)}", f"its properties are {names.several(properties)}"] + [
-        f"{names.term(q)} is above {names.term(p)}, not below it"
-        for q in properties
-        if q != p and probe.ontology.is_subproperty(p, q)
-    ]
-
-
-def _other_properties(probe: Probe, s: Term, p: Term) -> str:
-    names = probe.names
-    has = sorted({t[1] for t in probe.meaning.asserted.triples if t[0] == s})
+    who = "the event" if s is None else names.term(s)
+    has = sorted({t[1] for t in probe.meaning.asserted.match(s, None, None)})
+    if not has:
+        return (f"{who} is the subject of nothing",)
     above = [q for q in has if q != p and probe.ontology.is_subproperty(p, q)]
     if above:
-        return f"{names.term(s)} has {names.several(above)}, which is above {names.term(p)}, not below it"
-    if not has:
-        return f"{names.term(s)} is the subject of nothing"
-    return f"{names.term(s)} has no {names.predicate(p)}; it has {names.several(has)}"
+        return (f"{who} has {names.several(above)}, which is above {names.term(p)}, not below it",)
+    return (f"{who} has no {names.predicate(p)}; it has {names.several(has)}",)
 
 
-def _other_classes(probe: Probe, s: Term | None, cls: Term) -> tuple[str, ...]:
+def _other_classes(probe: Probe, s: Term | None, cls: Term) -> str:
+    """What the subject, or anything in the event, is instead; a class above is worth a word."""
     names, ontology = probe.names, probe.ontology
-    types = {t for t in probe.meaning.asserted.triples if t[1] == RDF_TYPE and s in (None, t[0])}
-    there = sorted({t[2] for t in types} | (ontology.types_of(s) if s is not None else set()))
+    stated = {t[2] for t in probe.meaning.asserted.match(s, RDF_TYPE, None)}
+    there = sorted(stated | (ontology.types_of(s) if s is not None else set()))
     who = "the event" if s is None else names.term(s)
     if not there:
-        return (f"{who} has no class",)
+        return f"{who} has no class"
     above = [c for c in there if ontology.is_subclass(cls, c)]
-    relation = (
-        f"{names.several(above)} is above {names.term(cls)}, not below it" if above else f"not below {names.term(cls)}"
-    )
-    said = f"the event has only {names.several(there)}" if s is None else f"{who} is a {names.several(there)}"
-    return (f"{said}: {relation}",)
+    wanted = names.term(cls)
+    if s is None:
+        said = f"the classes in the event are {names.several(there)}, none of them below {wanted}"
+    else:
+        said = f"{who} is a {names.several(there)}, not below {wanted}"
+    return f"{said}; {names.several(above)} is above it" if above else said
 
 
 def class_missing(probe: Probe, wanted: ClassOf, solution: Solution) -> Finding:
@@ -139,8 +137,8 @@ def class_missing(probe: Probe, wanted: ClassOf, solution: Solution) -> Finding:
         return Finding(None, condition)
     if is_literal(node):
         datatype = names.term(iri(parts(node).datatype))
-        return Finding(False, condition, (f"{names.term(node)} is a {datatype}: not below {names.term(wanted.cls)}",))
-    return Finding(False, condition, _other_classes(probe, node, wanted.cls))
+        return Finding(False, condition, (f"{names.term(node)} is a {datatype}, not below {names.term(wanted.cls)}",))
+    return Finding(False, condition, (_other_classes(probe, node, wanted.cls),))
 
 
 def path_found(probe: Probe, pattern: PathPattern, solution: Solution) -> Finding:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from itertools import islice
 from typing import TypeAlias
 
 from tidings.lang.fulltext import print_fulltext
@@ -67,10 +67,10 @@ def _condition(probe: Probe, expr: Expr, solution: Solution, inside: Inside) -> 
         case Call(op="&&" | "||" | "!", args=args):
             inner = tuple(_condition(probe, arg, solution, inside) for arg in args)
             return Finding(holds, condition, parts=inner)
-        case FtContains(var=var, text=text):
-            return Finding(holds, condition, tuple(_text(probe, var, text, solution)))
+        case FtContains():
+            return Finding(holds, condition, tuple(_text(probe, expr, holds, solution)))
         case Constraint(value=value) if is_iri(value):
-            return Finding(holds, condition, tuple(_is_a(probe, expr, solution)))
+            return Finding(holds, condition, tuple(_is_a(probe, expr, holds, solution)))
     return Finding(holds, condition, tuple(_values(probe, expr, holds, solution)))
 
 
@@ -95,23 +95,28 @@ def expression_variables(expr: Expr) -> Iterator[Var]:
 
 
 def _values(probe: Probe, expr: Expr, holds: bool, solution: Solution) -> Iterator[str]:
-    """What was compared, with the values of the variables where more than they themselves was."""
-    sides: tuple[Expr, ...] = ()
-    match expr:
-        case Call(op=op, args=(_, _) as sides) if op in _COMPARISONS:
-            pass
-        case Constraint(var=var, op=op, value=value):
-            sides = (var, Const(value))
-    if not all(isinstance(side, Var | Const) for side in sides) or not sides:
-        for name in dict.fromkeys(var.name for var in expression_variables(expr) if var.name in solution):
-            yield f"?{name} is {probe.names.term(solution[name])}"
-    unbound = [f"?{v.name}" for v in dict.fromkeys(expression_variables(expr)) if v.name not in solution]
+    """What was compared, and the values of the variables where not simply they were."""
+    op, sides = _compared(expr)
+    mentioned = dict.fromkeys(var.name for var in expression_variables(expr))
+    if not sides or not all(isinstance(side, Var | Const) for side in sides):
+        yield from (f"?{name} is {probe.names.term(solution[name])}" for name in mentioned if name in solution)
+    unbound = [f"?{name}" for name in mentioned if name not in solution]
     if unbound:
-        yield f"{', '.join(unbound)} has no value"
+        yield f"{' and '.join(unbound)} {'has' if len(unbound) == 1 else 'have'} no value"
     elif sides:
         yield _comparison(probe, sides, op, holds, solution)
-    elif not isinstance(expr, Const) and probe.value(expr, solution) is None:
+    elif probe.value(expr, solution) is None:
         yield "an error, which is not true"
+
+
+def _compared(expr: Expr) -> tuple[str, tuple[Expr, ...]]:
+    """The operator and the sides of a comparison; no sides where it is none."""
+    match expr:
+        case Call(op=op, args=args) if op in _COMPARISONS:
+            return op, args
+        case Constraint(var=var, op=op, value=value):
+            return op, (var, Const(value))
+    return "", ()
 
 
 def _comparison(probe: Probe, sides: tuple[Expr, ...], op: str, holds: bool, solution: Solution) -> str:
@@ -120,7 +125,7 @@ def _comparison(probe: Probe, sides: tuple[Expr, ...], op: str, holds: bool, sol
     return f"{left} {op} {right}" if holds else f"{left} is not {op} {right}"
 
 
-def _is_a(probe: Probe, constraint: Constraint, solution: Solution) -> Iterator[str]:
+def _is_a(probe: Probe, constraint: Constraint, holds: bool, solution: Solution) -> Iterator[str]:
     """The way between a node and a class, up or down, whichever there is."""
     names = probe.names
     node = solution.get(constraint.var.name)
@@ -136,50 +141,54 @@ def _is_a(probe: Probe, constraint: Constraint, solution: Solution) -> Iterator[
     downward = class_steps(constraint.value, node, probe.meaning)
     if upward is None and typed is None and downward is None:
         yield f"nothing relates it to {names.term(constraint.value)}"
-    elif typed:
-        yield from derivation(probe, typed)
-    yield from names.steps(upward or (() if typed else downward) or ())
+    yield from derivation(probe, typed) if typed else names.steps(upward or downward or ())
+    if not holds and constraint.op == "=":
+        yield "no statement relates the two directly"
+    elif not holds and upward is not None and all(step.relation == "≡" for step in upward):
+        yield f"{constraint.op} leaves out the class itself and its synonyms"
 
 
 # ----------------------------------------------------------------------------------------------------------- full text
 
 
-def _text(probe: Probe, var: Var, wanted: FtExpr, solution: Solution) -> Iterator[str]:
-    term = solution.get(var.name)
+def _text(probe: Probe, wanted: FtContains, holds: bool, solution: Solution) -> Iterator[str]:
+    name, term = f"?{wanted.var.name}", solution.get(wanted.var.name)
     if term is None:
-        yield f"?{var.name} has no value"
+        yield f"{name} has no value"
     elif not is_literal(term):
-        yield f"?{var.name} is {probe.names.term(term)}, which is no text"
+        yield f"{name} is {probe.names.term(term)}, which is no text"
     else:
-        yield f"?{var.name} is {probe.names.term(term)}"
-        yield from _words(wanted, probe.meaning.words(term))
+        if not holds:
+            yield f"{name} is {probe.names.term(term)}"
+        yield from _words(wanted.text, probe.meaning.words(term), holds)
 
 
-def _words(wanted: FtExpr, text: Words) -> Iterator[str]:
-    """Which strings are in the text and where, which are not."""
+def _words(wanted: FtExpr, text: Words, holds: bool) -> Iterator[str]:
+    """Which strings are in the text and where, which are not: those that make the whole hold, or not."""
     match wanted:
         case FtAnd(items=items) | FtOr(items=items):
-            for item in items:
-                yield from _words(item, text)
+            telling = [item for item in items if contains(text, item, _spend_nothing) == holds]
+            for item in telling:
+                yield from _words(item, text, holds)
         case FtNot(item=item):
-            yield from _words(item, text)
+            yield from _words(item, text, not holds)
+        case FtPhrase() | FtNear() if holds:
+            span = next(_spans(wanted, text, 0, len(text.words)), None)
+            yield f"{print_fulltext(wanted)} is there" + (f": {_quoted(text.words, *span)}" if span else "")
         case FtPhrase() | FtNear():
-            if contains(text, wanted, _spend_nothing):
-                span = next(islice(_spans(wanted, text, 0, len(text.words)), 1), None)
-                yield f"{print_fulltext(wanted)} is there" + (f": {_quoted(text.words, *span)}" if span else "")
-                return
             yield f"{print_fulltext(wanted)} is not there"
             if isinstance(wanted, FtNear):
-                yield from _words(wanted.left, text)
-                yield from _words(wanted.right, text)
+                for part in (wanted.left, wanted.right):
+                    yield from _words(part, text, contains(text, part, _spend_nothing))
 
 
 def _spans(wanted: FtExpr, text: Words, first: int, last: int) -> Iterator[tuple[int, int]]:
     """Occurrences, first to last word, that start between two places."""
     match wanted:
         case FtPhrase(words=phrase):
-            for place in text.places.get(phrase[0], ()):
-                if first <= place <= last and text.words[place : place + len(phrase)] == phrase:
+            places = text.places.get(phrase[0], [])
+            for place in places[bisect_left(places, first) : bisect_right(places, last)]:
+                if text.words[place : place + len(phrase)] == phrase:
                     yield place, place + len(phrase) - 1
         case FtOr(items=items):
             for item in items:

@@ -14,6 +14,7 @@ class Finding:
     """One condition, whether it holds (None: not reached, something before it fails), and the evidence, a line each.
 
     `origin` is the triple behind a condition that is a triple pattern; `parts` are the conditions inside this one.
+    `direct` marks what is stated just as it is asked for, without a step or a comparison between.
     """
 
     holds: bool | None
@@ -21,6 +22,7 @@ class Finding:
     evidence: tuple[str, ...] = ()
     origin: Origin | None = None
     parts: tuple[Finding, ...] = ()
+    direct: bool = False
 
     def failures(self) -> Iterator[Finding]:
         """The innermost conditions that do not hold."""

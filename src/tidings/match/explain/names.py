@@ -15,7 +15,9 @@ from tidings.match.explain.provenance import Step
 from tidings.ontology import Ontology
 from tidings.rdf.terms import (
     RDF_TYPE,
+    XSD,
     XSD_BOOLEAN,
+    XSD_DATETIME,
     XSD_DECIMAL,
     XSD_DOUBLE,
     XSD_INTEGER,
@@ -37,9 +39,12 @@ _LOCAL = re.compile(r"[\w](?:[\w.-]*[\w-])?")
 _TERM = re.compile(r'"(?:[^"\\]|\\.)*+"(?:@[\w-]+|\^\^<[^>]*>)?|<[^<>"{}|^`\\\s]*>', re.DOTALL)
 _PLAIN = {
     XSD_INTEGER: re.compile(r"[+-]?\d{1,40}"),
-    XSD_DECIMAL: re.compile(r"[+-]?\d{0,40}\.\d{1,40}"),
+    XSD_DECIMAL: re.compile(r"[+-]?(?:\d{1,40}|\d{0,40}\.\d{1,40})"),
     XSD_DOUBLE: re.compile(r"[+-]?(?:\d{1,20}\.?\d{0,20}|\.\d{1,20})[eE][+-]?\d{1,4}"),
     XSD_BOOLEAN: re.compile(r"true|false"),
+    # Not as one would write them in a query, but nothing else looks like this.
+    XSD_DATETIME: re.compile(r"-?\d{4,9}-\d\d-\d\dT[\d:.]{8,20}(?:Z|[+-]\d\d:\d\d)?"),
+    f"{XSD}date": re.compile(r"-?\d{4,9}-\d\d-\d\d(?:Z|[+-]\d\d:\d\d)?"),
 }
 
 

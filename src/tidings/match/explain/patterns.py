@@ -37,6 +37,7 @@ from tidings.rdf.terms import iri
 
 _MOST_ROWS = 20
 _MOST_GROUPS = 3
+_MOST_SHOWN = 2
 
 
 def condition_of(query: Query) -> Pattern:
@@ -63,7 +64,7 @@ def holds(probe: Probe, pattern: Pattern, solution: Solution) -> Iterator[Findin
             yield _chosen(probe, choices, solution)
         case Minus(left=left, right=right):
             yield from holds(probe, left, solution)
-            yield Finding(True, f"MINUS {names.pattern(right)}", ("takes nothing away from this solution",))
+            yield Finding(True, f"MINUS {names.pattern(right)}", ("takes nothing away",))
         case Filter(pattern=inner, filters=filters):
             yield from holds(probe, inner, solution)
             for expr in filters:
@@ -210,14 +211,13 @@ class _Inside:
 
     def __call__(self, exists: Exists, solution: Solution, holds_as_written: bool) -> Finding:
         there = holds_as_written != exists.negated
-        word = "NOT EXISTS" if exists.negated else "EXISTS"
-        condition = f"{word} {self.probe.names.pattern(exists.pattern)}"
-        said = ("the group has a solution" if there else "the group has no solution",)
         try:
             inner = self._there(exists.pattern, solution) if there else self._not_there(exists, solution)
         except EvaluationError:
             inner = ()
-        return Finding(holds_as_written, condition, said, parts=inner)
+        word = "NOT EXISTS" if exists.negated else "EXISTS"
+        condition = f"{word} {self.probe.names.pattern(exists.pattern)}"
+        return Finding(holds_as_written, condition, (_said(there, inner),), parts=inner)
 
     def _there(self, pattern: Pattern, solution: Solution) -> tuple[Finding, ...]:
         found = self.probe.solutions(pattern, solution)
@@ -229,6 +229,14 @@ class _Inside:
         if exists.negated or self.probe.has(exists.pattern, given):
             return ()
         return fails(self.probe, exists.pattern, given)
+
+
+def _said(there: bool, inner: tuple[Finding, ...]) -> str:
+    """What an EXISTS found, in a line."""
+    if not there:
+        return "there is none"
+    found = [finding.evidence[0] for finding in inner if finding.evidence]
+    return f"there is {', '.join(found[:_MOST_SHOWN])}" if found else "there is one"
 
 
 # ------------------------------------------------------------------------------------------------------------- queries

@@ -1,0 +1,11 @@
+"""Settings for every test: generated cases have no deadline, since machines differ, and print how to repeat a failure."""
+
+from __future__ import annotations
+
+import os
+
+from hypothesis import HealthCheck, settings
+
+settings.register_profile("quick", deadline=None, print_blob=True, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("soak", settings.get_profile("quick"), max_examples=20_000)
+settings.load_profile("soak" if os.environ.get("TIDINGS_SOAK") else "quick")

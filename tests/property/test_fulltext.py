@@ -1,0 +1,91 @@
+"""Words and full text against an implementation that goes character by character."""
+
+from __future__ import annotations
+
+import sys
+import unicodedata
+
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.property import brute_sparql, brute_text, check
+from tests.property import model as m
+from tests.property.strategies import ex
+from tests.property.strategies_sparql import fulltexts
+
+from tidings.lang.fulltext import words
+
+# Script blocks where word rules differ, and the characters that case folding and normal forms change most.
+_BLOCKS = [
+    (0x20, 0x7E),
+    (0xA0, 0x17F),
+    (0x300, 0x36F),
+    (0x370, 0x3FF),
+    (0x400, 0x45F),
+    (0x590, 0x5FF),
+    (0x620, 0x65F),
+    (0x900, 0x97F),
+    (0xE00, 0xE5B),
+    (0x1100, 0x11FF),
+    (0x2000, 0x206F),
+    (0x2070, 0x209F),
+    (0x2150, 0x218B),
+    (0x2460, 0x24FF),
+    (0x3000, 0x303F),
+    (0x3040, 0x309F),
+    (0x30A0, 0x30FF),
+    (0x3200, 0x32FF),
+    (0x4E00, 0x4E40),
+    (0xAC00, 0xAC40),
+    (0xFB00, 0xFB06),
+    (0xFF00, 0xFF9F),
+    (0x1F44D, 0x1F468),
+    (0x20000, 0x20010),
+]
+_characters = st.one_of(*(st.characters(min_codepoint=a, max_codepoint=b) for a, b in _BLOCKS))
+_SPECIAL = ["ß", "İ", "e\u0301", "é", "ﬁ", "ǅ", "\u200d", "々", "〇", "ー", "が", "か\u3099", "हिन्दी", "½", "x²", "①"]
+_texts = st.lists(st.one_of(_characters, st.sampled_from(_SPECIAL)), max_size=12).map("".join)
+
+
+_TOKENS = ["the", "olympic", "games", "in", "Rio", "2016", "Tokyo", "東京", ",", "-"]
+
+
+@check.examples(1500)
+@given(_texts)
+def test_words(text: str) -> None:
+    assert list(words(text)) == brute_text.words(text)
+
+
+@check.examples(300)
+@given(st.text(st.characters(exclude_categories=["Cn", "Cs", "So", "Po"]), max_size=20))
+def test_words_of_any_text(text: str) -> None:
+    assert list(words(text)) == brute_text.words(text)
+
+
+def test_every_assigned_character() -> None:
+    """Between two letters, every character of Unicode either joins them, splits them, or is a word of its own.
+
+    Left out are the few characters of the Han script that are no letters or numbers: their names do not tell them.
+    """
+    radicals, other_marks = range(0x2E80, 0x2EF4), (0x16FE2, 0x16FF0, 0x16FF1)
+    wrong = []
+    for code in range(sys.maxunicode + 1):
+        char = chr(code)
+        if unicodedata.category(char) in ("Cn", "Cs", "Co") or code in radicals or code in other_marks:
+            continue
+        text = f"a{char}b"
+        if list(words(text)) != brute_text.words(text):
+            wrong.append(f"U+{code:04X} {unicodedata.name(char, '?')}")
+    assert wrong == []
+
+
+@check.examples(400)
+@given(
+    fulltexts(),
+    st.lists(st.sampled_from(["the", "olympic", "games", "in", "Rio", "2016", "Tokyo", "東京", ",", "-"]), max_size=9),
+)
+def test_full_text_expressions(tree: m.FtTree, tokens: list[str]) -> None:
+    text = m.Lit(" ".join(tokens))
+    world = m.World((), ((ex("a"), ex("p"), text),))
+    where = m.Group((m.Bgp(((m.V("x"), ex("p"), m.V("t")),)), m.Filter(("ft", m.V("t"), tree))))
+    query = m.Select(where)
+    check.agree(query, world, brute_sparql.answer(query, world))
