@@ -318,7 +318,7 @@ def _rank(term: m.RdfTerm) -> int:
     return [m.Blank, m.Iri, m.Lit].index(type(term))
 
 
-def _before(a: m.RdfTerm, b: m.RdfTerm) -> bool:
+def before(a: m.RdfTerm, b: m.RdfTerm) -> bool:
     """Strictly before in the order of ORDER BY, as far as SPARQL defines one."""
     if _rank(a) != _rank(b) or isinstance(a, m.Iri):
         return (_rank(a), a) < (_rank(b), b) if _rank(a) == _rank(b) else _rank(a) < _rank(b)
@@ -330,8 +330,8 @@ def _before(a: m.RdfTerm, b: m.RdfTerm) -> bool:
 
 def _extremes(terms: list[m.RdfTerm], op: str) -> OneOf:
     if op == "MIN":
-        return OneOf(frozenset(t for t in terms if not any(_before(u, t) for u in terms)))
-    return OneOf(frozenset(t for t in terms if not any(_before(t, u) for u in terms)))
+        return OneOf(frozenset(t for t in terms if not any(before(u, t) for u in terms)))
+    return OneOf(frozenset(t for t in terms if not any(before(t, u) for u in terms)))
 
 
 # -------------------------------------------------------------------------------------------------- EXISTS, literally

@@ -81,7 +81,7 @@ def _speak_utf8() -> None:
 
 @click.group(
     cls=Group,
-    context_settings={"help_option_names": ["-h", "--help"]},
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
     epilog="Start with: tidings demo",
 )
 @click.version_option(package_name="tidings", prog_name="tidings", message="%(prog)s %(version)s")

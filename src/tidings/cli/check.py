@@ -47,6 +47,8 @@ def command(terminal: Terminal, subscriptions: str, ontology_files: OntologyFile
             progress.update(problems=len(problems))
     if not found and not problems:
         raise UsageError(f"{subscriptions}: there are no subscriptions")
+    # What is about one file stands together; what is about the set as a whole comes last.
+    problems.sort(key=lambda problem: (problem.source is None, problem.source or "", problem.row or 0))
     for problem in problems:
         click.echo(json.dumps(problem.to_json(), ensure_ascii=False) if as_json else _text(problem))
     counts = Counter(problem.severity for problem in problems)
@@ -63,8 +65,10 @@ def _text(problem: Problem) -> str:
 
 
 def _summary(subscriptions: int, counts: Counter[Severity]) -> str:
-    if not counts:
-        return f"{subscriptions:,} subscriptions, no problems"
     words: dict[Severity, str] = {"error": "error", "warning": "warning", "info": "note"}
-    said = [f"{n:,} {word}{'s' if n > 1 else ''}" for kind, word in words.items() if (n := counts[kind])]
-    return f"{subscriptions:,} subscriptions: {', '.join(said)}"
+    said = [_counted(n, word) for kind, word in words.items() if (n := counts[kind])]
+    return f"{_counted(subscriptions, 'subscription')}{': ' + ', '.join(said) if said else ', no problems'}"
+
+
+def _counted(number: int, word: str) -> str:
+    return f"{number:,} {word}{'' if number == 1 else 's'}"

@@ -9,7 +9,6 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from typing import Any
 
 import click
@@ -21,9 +20,10 @@ from tidings.lang.files import read_subscriptions
 from tidings.match.base import Engine, Failure, Match
 from tidings.match.registry import create, names
 from tidings.match.run import DEFAULT_BUDGET
+from tidings.match.verify import current_time
 from tidings.rdf.formats import EXTENSIONS
 from tidings.rdf.sources import documents
-from tidings.rdf.terms import XSD_DATETIME, Term, literal, to_json
+from tidings.rdf.terms import Term, to_json
 
 _EXAMPLE = """
 tidings match subscriptions/ events.trig --ontology auction.ttl
@@ -126,15 +126,12 @@ def command(
     """
     _check_usage(matcher, engine, strategy)
     if next(documents(events, format=reading.format), None) is None:
-        raise UsageError(
-            f"{', '.join(events)}: there is no RDF file in it ({' '.join(EXTENSIONS)}, plain, .gz or .zst)"
-        )
+        raise UsageError(f"no RDF file in {', '.join(events)}: none ends in {' '.join(EXTENSIONS)}, .gz or .zst")
     run = _Run(terminal, fail_fast)
     started = time.perf_counter()
-    now = literal(datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z"), XSD_DATETIME)
     with run.stage("ontology"):
         ontology = ontology_files.load(reading)
-    core = create(matcher, ontology, budget=budget, now=now)
+    core = create(matcher, ontology, budget=budget, now=current_time())
     try:
         with run.stage("subscriptions"):
             _take_subscriptions(core, subscriptions, run)
@@ -211,7 +208,8 @@ def _row(solution: dict[str, Term]) -> dict[str, dict[str, str]]:
 
 
 def _write(lines: list[str], progress: Progress, live: bool) -> None:
-    progress.clear()
+    if sys.stdout.isatty():
+        progress.clear()
     sys.stdout.write("\n".join(lines) + "\n")
     if live:
         sys.stdout.flush()

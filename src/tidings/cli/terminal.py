@@ -7,15 +7,15 @@ import re
 import sys
 import time
 import traceback
-from typing import TYPE_CHECKING, Any
+from threading import Lock, Timer
+from typing import Any
 
 import click
+from rich.console import Console
+from rich.progress import BarColumn, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
+from rich.progress import Progress as Bar
 
 from tidings.errors import TidingsError
-
-if TYPE_CHECKING:
-    from rich.progress import Progress as Bar
-    from rich.progress import TaskID
 
 PIPE_CLOSED = 141
 _PATIENCE = 2.0
@@ -42,6 +42,7 @@ class Terminal:
     def __init__(self, quiet: bool = False, verbose: bool = False) -> None:
         self.quiet = quiet
         self.verbose = verbose
+        self._progress: Progress | None = None
 
     def error(self, message: str) -> None:
         self._say("error", message, "red")
@@ -63,10 +64,13 @@ class Terminal:
         self.error(f"this is a fault in tidings, not in your input: {reason}{hint}")
 
     def _say(self, label: str, message: str, colour: str) -> None:
+        if self._progress:
+            self._progress.clear()
         click.echo(f"{styled(label, colour)}: {printable(message)}", err=True)
 
     def progress(self, what: str) -> Progress:
-        return Progress(what, shown=not self.quiet and sys.stderr.isatty())
+        self._progress = Progress(what, shown=not self.quiet and sys.stderr.isatty())
+        return self._progress
 
 
 class Progress:
@@ -75,41 +79,59 @@ class Progress:
     def __init__(self, what: str, shown: bool) -> None:
         self._what = what
         self._shown = shown
+        self._counts = ""
         self._next = time.monotonic() + _PATIENCE
         self._bar: Bar | None = None
-        self._task: TaskID | None = None
+        self._lock = Lock()
+        # The first count may be long in coming: the line does not wait for it.
+        self._timer = Timer(_PATIENCE, self._show)
+        self._timer.daemon = True
 
     def __enter__(self) -> Progress:
+        if self._shown:
+            self._timer.start()
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self._bar:
-            self._bar.stop()
+        self._timer.cancel()
+        self._shown = False
+        self.clear()
 
     def update(self, **counts: int) -> None:
         """Tell how far it is; cheap enough for every event."""
-        if not self._shown or time.monotonic() < self._next:
-            return
-        bar = self._bar or self._start()
-        assert self._task is not None
-        bar.update(self._task, counts="  ".join(f"{value:,} {name}" for name, value in counts.items()))
-        self._next = time.monotonic() + _BETWEEN_UPDATES
+        if self._shown and time.monotonic() >= self._next:
+            self._next = time.monotonic() + _BETWEEN_UPDATES
+            self._counts = "  ".join(f"{value:,} {name}" for name, value in counts.items())
+            self._show()
 
     def clear(self) -> None:
-        """Make way for a line of output where both go to one terminal; the next update brings it back."""
-        if self._bar and sys.stdout.isatty():
-            self._bar.stop()
-            self._bar = None
+        """Make way for a line of text on the same terminal; the next update brings it back."""
+        with self._lock:
+            if self._bar:
+                self._bar.stop()
+                self._bar = None
 
-    def _start(self) -> Bar:
-        from rich.console import Console
-        from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+    def _show(self) -> None:
+        with self._lock:
+            if self._shown and self._bar is None:
+                self._bar = _bar(self._what)
+                self._bar.start()
+            if self._bar:
+                self._bar.update(TaskID(0), counts=self._counts)
 
-        columns = (SpinnerColumn(), TextColumn(self._what), BarColumn(20), TextColumn("{task.fields[counts]}"))
-        self._bar = Progress(*columns, TimeElapsedColumn(), console=Console(stderr=True), transient=True)
-        self._task = self._bar.add_task(self._what, total=None, counts="")
-        self._bar.start()
-        return self._bar
+
+def _bar(what: str) -> Bar:
+    columns = (
+        SpinnerColumn(),
+        TextColumn(what),
+        BarColumn(20),
+        TextColumn("{task.fields[counts]}"),
+        TimeElapsedColumn(),
+    )
+    # Left alone, rich would send what is written to stdout to its own console, which is stderr.
+    bar = Bar(*columns, console=Console(stderr=True), transient=True, redirect_stdout=False, redirect_stderr=False)
+    bar.add_task(what, total=None, counts="")
+    return bar
 
 
 class Command(click.Command):

@@ -6,9 +6,9 @@ import difflib
 
 from tidings.lang.fulltext import parse_fulltext
 from tidings.lang.pattern import Aggregate, Call, Const, Exists, Expr, FtContains, Pattern, Var
-from tidings.lang.terms import LITERALS, NUMBERS, TermParser, is_absolute, resolve
+from tidings.lang.terms import LITERALS, NUMBERS, TermParser
 from tidings.rdf.regex import compile_regex
-from tidings.rdf.terms import XSD, XSD_STRING, Term, iri, is_literal, parts
+from tidings.rdf.terms import XSD, Term, iri, is_iri, is_literal, parts
 
 _LEVELS = {"||": 1, "&&": 2, "*": 5, "/": 5}
 _LEVELS |= dict.fromkeys(["=", "!=", "<", "<=", ">", ">=", "IN", "NOT"], 3)
@@ -21,12 +21,14 @@ _ARITIES: dict[str, tuple[int, int]] = {
     "COALESCE": (0, _MANY),
     "CONCAT": (0, _MANY),
     "IF": (3, 3),
+    "IRI": (1, 2),
     "NOW": (0, 0),
     "REGEX": (2, 3),
     "REPLACE": (3, 4),
     "SUBSTR": (2, 3),
+    "URI": (1, 2),
 }
-_ONE = """STR LANG DATATYPE IRI URI ABS CEIL FLOOR ROUND STRLEN UCASE LCASE ENCODE_FOR_URI YEAR MONTH DAY HOURS MINUTES
+_ONE = """STR LANG DATATYPE ABS CEIL FLOOR ROUND STRLEN UCASE LCASE ENCODE_FOR_URI YEAR MONTH DAY HOURS MINUTES
     SECONDS TIMEZONE TZ MD5 SHA1 SHA256 SHA384 SHA512 ISIRI ISURI ISBLANK ISLITERAL ISNUMERIC"""
 _TWO = "LANGMATCHES CONTAINS STRSTARTS STRENDS STRBEFORE STRAFTER STRLANG STRDT SAMETERM"
 _ARITIES |= dict.fromkeys(_ONE.split(), (1, 1)) | dict.fromkeys(_TWO.split(), (2, 2))
@@ -195,9 +197,8 @@ class ExpressionParser(TermParser):
             near = difflib.get_close_matches(name, [*BUILT_INS, *AGGREGATES], 1)
             hint = f"did you mean {near[0]}?" if near else None
             raise self.error(f"unknown function '{self.texts[start]}'", hint=hint)
-        raise self.unexpected(
-            "an expression", hint="a second sign needs parentheses" if name in ("!", "+", "-") else None
-        )
+        sign = "a second sign needs parentheses" if name in ("!", "+", "-") else None
+        raise self.unexpected("an expression", hint=sign)
 
     def _counted_call(self, name: str, start: int) -> Expr:
         if name == "BOUND":
@@ -214,16 +215,15 @@ class ExpressionParser(TermParser):
         if name == "REGEX" or name == "REPLACE":
             self._check_regex(args, 3 if name == "REPLACE" else 2, places[1])
         if name == "IRI" or name == "URI":
-            args = [self._absolute(arg) for arg in args]
+            self._add_base(args, places)
         return Call(_SAME.get(name, name), tuple(args))
 
-    def _absolute(self, arg: Expr) -> Expr:
-        """A relative IRI that is written out is resolved now, since a form has no base."""
-        if self.base is None or not isinstance(arg, Const) or not is_literal(arg.term):
-            return arg
-        lexical, datatype, _ = parts(arg.term)
-        full = resolve(self.base, lexical) if datatype == XSD_STRING and not is_absolute(lexical) else ""
-        return Const(iri(full)) if is_absolute(full) else arg
+    def _add_base(self, args: list[Expr], places: list[int]) -> None:
+        """A form has no BASE, so the call keeps it: as a second argument, which may also be written out."""
+        if len(args) == 1 and self.base is not None:
+            args.append(Const(iri(self.base)))
+        elif len(args) == 2 and not (isinstance(args[1], Const) and is_iri(args[1].term)):
+            raise self.error("the base must be an IRI", at=places[1])
 
     def _check_regex(self, args: list[Expr], flags_at: int, place: int) -> None:
         """A pattern that is written out must compile now, not on every event."""

@@ -23,13 +23,14 @@ from tidings.rdf.terms import escape
 
 _ASCII_WORD = re.compile("[a-z0-9]+")
 
-# Unicode's Script property, which the standard library does not have: Han and Hiragana, below and above U+10000.
+# The letters, marks and numbers of the scripts Han and Hiragana, below and above U+10000. The standard library does not
+# have Unicode's Script property.
 _SINGLE = (
-    "\u2e80-\u2e99\u2e9b-\u2ef3\u2f00-\u2fd5\u3005\u3007\u3021-\u3029\u3038-\u303b\u3041-\u3096\u309d-\u309f"
+    "\u3005\u3007\u3021-\u3029\u3038-\u303b\u3041-\u3096\u309d-\u309f"
     "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufa6d\ufa70-\ufad9"
 )
 _HIGH_SINGLE = (
-    "\U00016fe2-\U00016fe3\U00016ff0-\U00016ff6\U0001b001-\U0001b11f\U0001b132\U0001b150-\U0001b152\U0001f200"
+    "\U00016fe3\U00016ff0-\U00016ff6\U0001b001-\U0001b11f\U0001b132\U0001b150-\U0001b152"
     "\U00020000-\U0002a6df\U0002a700-\U0002b81d\U0002b820-\U0002cead\U0002ceb0-\U0002ebe0\U0002ebf0-\U0002ee5d"
     "\U0002f800-\U0002fa1d\U00030000-\U0003134a\U00031350-\U00033479"
 )

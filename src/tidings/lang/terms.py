@@ -8,13 +8,11 @@ from functools import lru_cache
 
 import pyoxigraph as ox
 
-from tidings.errors import Span
 from tidings.lang.lexer import Tokens
 from tidings.rdf.terms import (
     DAML,
     OWL,
     RDF,
-    RDF_TYPE,
     RDFS,
     XSD,
     XSD_BOOLEAN,
@@ -249,21 +247,3 @@ def _without_dots(path: str) -> str:
         elif last:
             done.append("")
     return "/".join(done)
-
-
-def term_places(text: str, source: str | None = None, base: str | None = None) -> dict[Term, Span]:
-    """Where each IRI of a subscription first stands in its text, for messages about it."""
-    parser = TermParser(text, source, base)
-    places: dict[Term, int] = {}
-    while (kind := parser.kinds[parser.i]) != "end":
-        if kind in ("PREFIX", "BASE"):
-            parser.prologue()
-        elif kind in ("iri", "pname"):
-            index = parser.i
-            places.setdefault(parser.iri(), index)
-        elif kind == "A" and parser.texts[parser.i] == "a":
-            places.setdefault(RDF_TYPE, parser.i)
-            parser.i += 1
-        else:
-            parser.i += 1
-    return {term: parser.span(index) for term, index in places.items()}

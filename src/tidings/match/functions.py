@@ -14,8 +14,10 @@ from decimal import Decimal
 from typing import TypeAlias
 from urllib.parse import quote
 
-from tidings.lang.terms import is_absolute, resolve
-from tidings.match.run import Run
+import pyoxigraph as ox
+
+from tidings.lang.terms import resolve
+from tidings.match.run import MAX_TEXT, Run
 from tidings.rdf import numbers
 from tidings.rdf.numbers import Kind, Number
 from tidings.rdf.regex import Regex, compile_regex
@@ -97,9 +99,17 @@ def _iri(run: Run, a: Term, base: Term | None = None) -> Term | None:
     if text is None:
         return None
     run.budget.text(len(text))
-    if not is_absolute(text) and base is not None:
-        text = resolve(iri_text(base), text)
-    return iri(text) if is_absolute(text) else None
+    absolute = _valid_iri(text)
+    if absolute is None and base is not None and is_iri(base):
+        return _valid_iri(resolve(iri_text(base), text))
+    return absolute
+
+
+def _valid_iri(text: str) -> Term | None:
+    try:
+        return iri(ox.NamedNode(text).value)
+    except ValueError:
+        return None
 
 
 def _bnode(run: Run, a: Term | None = None) -> Term | None:
@@ -267,12 +277,14 @@ def _replace(run: Run, a: Term, pattern: Term, by: Term, flags: Term | None = No
     length = 0
     try:
         for piece in regex.replaced(text[0], template):
-            length += len(piece)
             run.budget.spend(1)
-            run.budget.text(length)
+            length += len(piece)
+            if length > MAX_TEXT:
+                break
             pieces.append(piece)
     except ValueError:
         return None
+    run.budget.text(length)
     return literal("".join(pieces), None, text[1])
 
 

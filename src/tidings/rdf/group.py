@@ -70,8 +70,7 @@ class Grouper:
     def runs(self) -> Iterator[Run]:
         """Everything that was added: the runs of each group follow one another."""
         if not self._files:
-            self._held |= {DEFAULT: self._held.pop(DEFAULT)} if DEFAULT in self._held else {}
-            for name, held in self._held.items():
+            for name, held in sorted(self._held.items(), key=lambda group: group[0] == DEFAULT):
                 yield Run(name, held.triples, held.size, held.line)
             return
         self._spill()

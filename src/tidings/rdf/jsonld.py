@@ -100,6 +100,7 @@ class _Inliner:
         self._document = document
         self._contexts = {key.rstrip("/"): value for key, value in contexts.items()}
         self._loaded: dict[str, Any] = {}
+        self._json_terms: set[str] = set()
         self.used = False
 
     def document(self, tree: Any, base: str) -> Any:
@@ -107,10 +108,13 @@ class _Inliner:
             return [self.document(item, base) for item in tree]
         if not isinstance(tree, dict) or tree.get("@type") == "@json":
             return tree
-        return {
-            key: self._context(value, base, ()) if key == "@context" else self.document(value, base)
+        context = {"@context": self._context(tree["@context"], base, ())} if "@context" in tree else {}
+        rest = {
+            key: value if key in self._json_terms else self.document(value, base)
             for key, value in tree.items()
+            if key != "@context"
         }
+        return context | rest
 
     def _context(self, context: Any, base: str, within: tuple[str, ...]) -> Any:
         """A context with every address in it replaced. `within` are the addresses that led here."""
@@ -125,6 +129,7 @@ class _Inliner:
         if not isinstance(context, dict):
             return context
         # The base of a remote context is not that of the document that uses it (JSON-LD 1.1 API, 5.7).
+        self._json_terms |= {k for k, v in context.items() if isinstance(v, dict) and v.get("@type") == "@json"}
         result = {
             key: self._definition(value, base, within)
             for key, value in context.items()

@@ -8,6 +8,8 @@ from tidings.errors import EventError, Span
 from tidings.rdf.sources import Document
 
 _PLACE = re.compile(r"^Parser error (?:at|between) .*?: ", re.DOTALL)
+_IRI = re.compile(r"^error while parsing IRI '(.*?)': ")
+_TEXT = re.compile(r"^Unexpected text event: '\s*")
 _SHOWN = 100_000
 
 NOT_UTF8 = "the text is not UTF-8"
@@ -20,9 +22,15 @@ _WORDS: tuple[tuple[str, str, str | None], ...] = (
     ("Invalid UTF-8", NOT_UTF8, CONVERT),
     ("invalid utf-8", NOT_UTF8, CONVERT),
     ("No scheme found in an absolute IRI", "a relative IRI, and no base IRI to resolve it", _BASE),
+    (
+        "No LoadDocumentCallback",
+        "a remote context, which is not fetched",
+        "give a local copy of it: --context URL=FILE",
+    ),
     ("Unexpected end of file", "the document ends in the middle of a statement", None),
     ("Unexpected end", "the document ends too early", None),
     ("must be followed by a dot", "a statement does not end with a dot", None),
+    ("A dot is expected at the end of statements", "a statement does not end with a dot", None),
     ("Line jumps are not allowed in string literals", "a quoted string does not end on its line", None),
     ("line jumps are not allowed in the middle", "a statement does not end on its line", None),
     ("Only a single triple or quad can be written in a line", "more than one statement on a line", None),
@@ -35,6 +43,8 @@ def in_words(message: str) -> tuple[str, str | None]:
     for theirs, ours, hint in _WORDS:
         if theirs in text:
             return ours, hint
+    text = _IRI.sub(r"the IRI <\1> is not valid: ", text)
+    text = _TEXT.sub(r"text where there may be elements only: ", text)
     first = text.splitlines()[0].rstrip(".") if text else "not well-formed"
     return (first[0].lower() + first[1:] if first[1:2].islower() else first), None
 

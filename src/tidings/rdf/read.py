@@ -79,18 +79,21 @@ def read_triples(
     base: str | None = None,
 ) -> Iterator[Triple]:
     """All triples of one document, its graphs merged; an `EventError` where anything is wrong with it."""
-    for document in documents(source, format=format, base=_valid(base)):
-        if isinstance(document, EventError):
-            raise document
-        with ExitStack() as stack:
-            triples: list[str] = []
-            items, given = _items(document, limits, contexts or {}, stack)
-            for item in items:
-                if isinstance(item, Broken):
-                    raise item.error
-                triples += item.triples
-            for triple in triples if given is None else numbered(triples, given):
-                yield parse_triple(triple)
+    found = list(documents(source, format=format, base=_valid(base)))
+    if len(found) != 1:
+        raise EventError(f"stands for {len(found)} documents, and should for one", source=str(source))
+    document = found[0]
+    if isinstance(document, EventError):
+        raise document
+    with ExitStack() as stack:
+        triples: list[str] = []
+        items, given = _items(document, limits, contexts or {}, stack)
+        for item in items:
+            if isinstance(item, Broken):
+                raise item.error
+            triples += item.triples
+    for triple in triples if given is None else numbered(triples, given):
+        yield parse_triple(triple)
 
 
 def events_of(

@@ -19,7 +19,7 @@ from tidings.rdf.codesets import CodeSet
 MAX_PATTERN = 16_384
 MAX_REPEAT = 1_000
 _MAX_DEPTH = 200
-_MAX_MEMORY = 4 << 20
+_MAX_MEMORY = 1 << 20
 
 _SPACE = " \t\n\r"
 _SINGLE = {"n": "\n", "r": "\r", "t": "\t"} | {c: c for c in "\\|.?*+(){}-[]^$"}

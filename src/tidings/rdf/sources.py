@@ -38,6 +38,9 @@ class Stream:
         buffered = raw if isinstance(raw, io.BufferedReader) else io.BufferedReader(_Unbuffered(raw))
         try:
             self._inner, self._kind = self._decompressed(buffered)
+        except EventError:
+            self.close()
+            raise
         except _FAILURES as error:
             self.close()
             raise EventError(f"cannot be read: {error}", source=name) from error
@@ -158,28 +161,34 @@ def _stream(stream: BinaryIO, format: Format | None, base: str | None) -> Docume
 
 
 def _files(path: Path, format: Format | None, base: str | None) -> Iterator[Document | EventError]:
-    if path.is_dir():
-        for file in _below(path):
-            found = format or Format.of_path(file)
-            if found is not None:
-                yield _file(file, found, base)
-        return
-    paths = [path]
-    if not path.exists():
-        paths = [Path(p) for p in sorted(glob.glob(str(path), recursive=True))]
-        if not paths:
-            what = "no file matches this pattern" if glob.has_magic(str(path)) else "no such file or folder"
-            yield EventError(what, source=str(path))
-    for file in paths:
-        if file != path and file.is_dir():
-            yield from _files(file, format, base)
-            continue
-        found = format or Format.of_path(file)
-        if found is None:
-            hint = f"known extensions are {' '.join(EXTENSIONS)}, each also with .gz or .zst"
-            yield EventError("the name does not tell the RDF format", source=str(file), hint=hint)
+    try:
+        if path.is_dir():
+            yield from _folder(path, format, base)
+        elif path.exists():
+            yield _file(path, format, base)
         else:
-            yield _file(file, found, base)
+            yield from _matching(str(path), format, base)
+    except (OSError, ValueError) as error:
+        yield EventError(f"cannot be opened: {error}", source=str(path))
+
+
+def _folder(path: Path, format: Format | None, base: str | None) -> Iterator[Document | EventError]:
+    """The RDF files below a folder; what else lies there is left alone."""
+    for file in _below(path):
+        if format or Format.of_path(file):
+            yield _file(file, format, base)
+
+
+def _matching(pattern: str, format: Format | None, base: str | None) -> Iterator[Document | EventError]:
+    found = [Path(name) for name in sorted(glob.glob(pattern, recursive=True))]
+    if not found:
+        what = "no file matches this pattern" if glob.has_magic(pattern) else "no such file or folder"
+        yield EventError(what, source=pattern)
+    for path in found:
+        if path.is_dir():
+            yield from _folder(path, format, base)
+        else:
+            yield _file(path, format, base)
 
 
 def _below(folder: Path) -> Iterator[Path]:
@@ -194,9 +203,11 @@ def _below(folder: Path) -> Iterator[Path]:
             yield entry
 
 
-def _file(path: Path, format: Format, base: str | None) -> Document:
-    try:
-        regular = stat.S_ISREG(path.stat().st_mode)
-    except OSError:
-        regular = True
-    return Document(str(path), format, base or path.absolute().as_uri(), lambda: path.open("rb"), once=not regular)
+def _file(path: Path, format: Format | None, base: str | None) -> Document | EventError:
+    found = format or Format.of_path(path)
+    if found is None:
+        hint = f"known extensions are {' '.join(EXTENSIONS)}, each also with .gz or .zst"
+        return EventError("the name does not tell the RDF format", source=str(path), hint=hint)
+    # A named pipe can be read only once.
+    once = not stat.S_ISREG(path.stat().st_mode) if path.exists() else False
+    return Document(str(path), found, base or path.absolute().as_uri(), lambda: path.open("rb"), once=once)

@@ -55,6 +55,10 @@ _UNESCAPES = {"t": "\t", "b": "\b", "n": "\n", "r": "\r", "f": "\f"}
 _LINE = re.compile(r'([^ ]+) ([^ ]+) ("(?:[^"\\]|\\.)*"[^ ]*|[^ ]+) \.\n?', re.DOTALL)
 
 
+# Longer literals are taken apart again rather than kept.
+_SHORT = 256
+
+
 def iri(text: str) -> Term:
     """The IRI `text`, which must be a valid absolute IRI without brackets."""
     return Term(f"<{text}>")
@@ -91,9 +95,12 @@ def iri_text(term: Term) -> str:
     return term[1:-1]
 
 
-@lru_cache(maxsize=65_536)
 def parts(term: Term) -> Parts:
     """The lexical form, datatype and language of a literal."""
+    return _short_parts(term) if len(term) <= _SHORT else _parts(term)
+
+
+def _parts(term: Term) -> Parts:
     end = term.rindex('"')
     lexical = unescape(term[1:end])
     rest = term[end + 1 :]
@@ -102,6 +109,9 @@ def parts(term: Term) -> Parts:
     if rest[0] == "@":
         return Parts(lexical, RDF_LANGSTRING, rest[1:])
     return Parts(lexical, rest[3:-1], None)
+
+
+_short_parts = lru_cache(maxsize=65_536)(_parts)
 
 
 def escape(text: str) -> str:

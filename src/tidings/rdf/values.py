@@ -69,15 +69,25 @@ CASTS = frozenset(NUMERIC_TYPES | MOMENT_TYPES | DURATION_TYPES | {XSD_STRING, X
 """The datatypes whose IRI is also the name of a cast."""
 
 
-@lru_cache(maxsize=65_536)
+# Longer terms are parsed again rather than kept.
+_SHORT = 256
+
+
 def value_of(term: Term) -> Value | None:
     """The value of a literal; None for an ill-typed one, an unknown datatype, and what is no literal."""
     if not is_literal(term):
         return None
+    return _short_value(term) if len(term) <= _SHORT else _value(term)
+
+
+def _value(term: Term) -> Value | None:
     lexical, datatype, language = parts(term)
     if language is not None:
         return Tagged(lexical, language)
     return parse_value(lexical, datatype)
+
+
+_short_value = lru_cache(maxsize=65_536)(_value)
 
 
 def parse_value(lexical: str, datatype: str) -> Value | None:

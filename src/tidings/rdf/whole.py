@@ -6,6 +6,7 @@ a large one is read a second time, so that memory is needed for its largest even
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -81,9 +82,30 @@ def _runs(document: Document, limits: Limits, data: bytes | None, labels: Number
             parts = guard(chunks(stream, document, limits.max_document), document, limits, labels)
             yield from runs(_quads(document, cast(IO[bytes], Reader(parts))), limits)
     except SyntaxError as error:
+        if error.lineno is None and document.format is Format.RDF:
+            error.lineno = _line_of_error(document, limits)
         raise document_error(document, error) from error
     except Refused as error:
         raise EventError(str(error), source=document.name) from error
+
+
+def _line_of_error(document: Document, limits: Limits) -> int | None:
+    """The RDF/XML parser does not say where it stopped: see how many lines it takes before it does."""
+    line = 1
+
+    def lines() -> Iterator[bytes]:
+        nonlocal line
+        for part in xml(chunks(stream, document, limits.max_document), document, limits, Numbering()):
+            for piece in part.splitlines(keepends=True):
+                yield piece
+                line += piece.endswith(b"\n")
+
+    with document.open() as stream:
+        try:
+            deque(_quads(document, cast(IO[bytes], Reader(lines()))), maxlen=0)
+        except SyntaxError:
+            return line
+    return None
 
 
 def _quads(document: Document, data: bytes | IO[bytes]) -> Iterator[ox.Quad]:

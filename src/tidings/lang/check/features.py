@@ -84,18 +84,24 @@ def _required(block: Block) -> Iterator[Hashable]:
         if required.cls not in THINGS:
             yield "k", required.cls
     for expr in conjuncts(block.filters):
-        if isinstance(expr, FtContains) or (isinstance(expr, Call) and expr.op in ("=", "IN")):
-            yield from _features(expr)
+        if isinstance(expr, FtContains) or (isinstance(expr, Call) and expr.op not in _LOOSE):
+            yield from _features(expr, inside=False)
 
 
-def _features(expr: Expr) -> Iterator[Hashable]:
-    """Words and values by which full-text filters and equalities are told apart."""
-    for part in subexpressions(expr):
+# Filters that follow from others than the same one.
+_LOOSE = frozenset(["&&", "||", "!=", "<", "<=", ">", ">="])
+
+
+def _features(expr: Expr, inside: bool = True) -> Iterator[Hashable]:
+    """Words, values and functions by which filters are told apart; `inside`: also those of parts of the filter."""
+    for part in subexpressions(expr) if inside else (expr,):
         match part:
             case FtContains(text=text):
                 yield from (("w", word) for word in _words(text))
             case Call(op="=", args=args) | Call(op="IN", args=(_, _) as args):
                 yield from (("=", _normal(arg.term)) for arg in args if isinstance(arg, Const))
+            case Call(op=op, args=args) if op not in _LOOSE and op != "IN":
+                yield op, *(arg.term for arg in args if isinstance(arg, Const))
 
 
 def _words(text: FtExpr) -> Iterator[str]:

@@ -272,7 +272,8 @@ def query_fails(probe: Probe, query: Query, given: Solution) -> tuple[Finding, .
     if not rows and query.values:
         return (*findings, Finding(False, "VALUES behind the query", ("no group agrees with it",)))
     if len(rows) <= query.offset:
-        return (*findings, Finding(False, f"OFFSET {query.offset}", (f"there are only {len(rows)} solutions",)))
+        only = "is only 1 solution" if len(rows) == 1 else f"are only {len(rows)} solutions"
+        return (*findings, Finding(False, f"OFFSET {query.offset}", (f"there {only}",)))
     shown = tuple(probe.names.row(row) for row in rows[:_MOST_GROUPS])
     return (
         *findings,

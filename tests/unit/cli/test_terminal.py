@@ -1,0 +1,58 @@
+"""Messages and progress: safe to print, and silent where nobody looks."""
+
+from __future__ import annotations
+
+import sys
+from io import StringIO
+
+import pytest
+
+from tidings.cli import terminal
+from tidings.cli.terminal import Terminal, printable
+
+
+class Screen(StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_control_characters_are_escaped_and_long_lines_cut() -> None:
+    assert printable("a\x1b[2Jb\x00\u202e\tc\nd") == "a\\u001b[2Jb\\u0000\\u202e\tc\nd"
+    assert len(printable("x" * 5000)) == 401
+
+
+def test_quiet_keeps_errors_only(capsys: pytest.CaptureFixture[str]) -> None:
+    quiet = Terminal(quiet=True, verbose=True)
+    quiet.warning("w")
+    quiet.detail("d")
+    quiet.error("e")
+    assert capsys.readouterr().err == "error: e\n"
+
+
+def test_no_progress_where_nobody_looks(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(terminal, "_PATIENCE", -1.0)
+    with Terminal().progress("matching") as progress:
+        progress.update(events=1)
+    assert capsys.readouterr().err == ""
+
+
+def test_no_progress_for_what_is_quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    screen = Screen()
+    monkeypatch.setattr(sys, "stderr", screen)
+    with Terminal().progress("matching") as progress:
+        progress.update(events=1)
+    assert screen.getvalue() == ""
+
+
+def test_progress_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    screen, output = Screen(), StringIO()
+    monkeypatch.setattr(sys, "stderr", screen)
+    monkeypatch.setattr(sys, "stdout", output)
+    monkeypatch.setattr(terminal, "_PATIENCE", -1.0)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("COLUMNS", "100")
+    with Terminal().progress("matching") as progress:
+        progress.update(events=1234, matches=5)
+        sys.stdout.write("a line of output\n")
+    assert "1,234 events  5 matches" in screen.getvalue()
+    assert output.getvalue() == "a line of output\n"
