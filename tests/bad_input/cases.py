@@ -129,6 +129,11 @@ SUBSCRIPTIONS = [
     ),
     Case("10,000 braces", ("bad.rq:1", "deep"), {"bad.rq": f"SELECT * {'{' * 10_000} ?s ?p ?o {'}' * 10_000}"}),
     Case("10,000 signs", ("bad.rq:1",), {"bad.rq": query(f"?s ?p ?o FILTER({'-' * 10_000}?o > 0)")}),
+    Case(
+        "regex with a back-reference",
+        ("bad.rq:1", "back-reference"),
+        {"bad.rq": query('?s ?p ?o FILTER REGEX(?o, "(.)\\\\1")')},
+    ),
     Case("not UTF-8", ("bad.rq:1", "UTF-8"), {"bad.rq": "SELECT * { ?s ?p 'Zürich' }".encode("latin-1")}),
     Case("empty query", ("bad.rq",), {"bad.rq": ""}),
     Case("NUL in a query", ("bad.rq:1:15",), {"bad.rq": "SELECT * { ?s \x00 ?o }"}),
@@ -152,8 +157,6 @@ SUBSCRIPTIONS = [
     ),
     Case("1 MB query", (), {"long.rq": query(f'?s {PRICE} "{"a" * 1_000_000}"')}, code=0),
 ]
-
-BACKREFERENCE = query(f'?s {PRICE} ?p FILTER REGEX(STR(?p), "(.)\\\\1")')
 
 ONTOLOGIES = [
     Case("cycle", ("A", "B", "C"), ontology={"o.nt": _CYCLE}, code=2),

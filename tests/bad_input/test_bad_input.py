@@ -13,7 +13,6 @@ from pathlib import Path
 
 import pytest
 from tests.bad_input.cases import (
-    BACKREFERENCE,
     CSV,
     EVENTS,
     GOOD_EVENT,
@@ -129,14 +128,6 @@ def test_no_usable_subscription(name: str, content: bytes, says: str, tmp_path: 
     assert result.returncode == 2
     assert result.stdout == b""
     assert any(says in message for message in errors(result))
-
-
-def test_a_regular_expression_that_is_refused(tmp_path: Path, good_event: Path) -> None:
-    """Where a pattern is refused, at reading or at matching, is free; that it is reported, with the id, is not."""
-    folder = lay_out(tmp_path / "subscriptions", {"good.rq": GOOD_QUERY, "back.rq": BACKREFERENCE})
-    result = run("match", folder, good_event)
-    assert (result.returncode, matches(result)) in [(1, [GOOD_MATCH]), (0, [GOOD_MATCH])]
-    assert len(errors(result)) == result.returncode
 
 
 # ---------------------------------------------------------------------------------------------------------- wrong usage

@@ -97,8 +97,8 @@ def _subscription(path: str, id: str | None) -> Subscription:
         return found[id]
     if id is None and len(found) == 1:
         return next(iter(found.values()))
-    if errors and (id is None or any(error.id in (id, None) for error in errors)):
-        raise errors[0]
+    if broken := [error for error in errors if id is None or error.id in (id, None)]:
+        raise broken[0]
     if id is not None:
         raise UsageError(f"{path} has no subscription '{id}'; it has {_listed(found)}")
     raise UsageError(f"{path} has {len(found)} subscriptions; choose one with --id: {_listed(found)}")
@@ -111,8 +111,9 @@ def _event(path: str, id: str | None, reading: Reading) -> Event:
     for event in reading.events([path], errors.append):
         if event.id == id:
             return event
-        found[event.id] = event
-        if id is None and len(found) > _LISTED:
+        if len(found) <= _LISTED:
+            found[event.id] = event
+        elif id is None:
             break
     if id is None and len(found) == 1:
         return next(iter(found.values()))

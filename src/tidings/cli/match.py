@@ -14,7 +14,8 @@ from typing import Any
 import click
 
 from tidings.cli.options import OntologyFiles, Reading, ontology_options, reading_options
-from tidings.cli.terminal import Command, Progress, Terminal
+from tidings.cli.progress import Progress
+from tidings.cli.terminal import Command, Terminal
 from tidings.errors import EvaluationError, EventError, SubscriptionError, TidingsError, UnsupportedError, UsageError
 from tidings.lang.files import read_subscriptions
 from tidings.match.base import Engine, Failure, Match

@@ -5,21 +5,17 @@ from __future__ import annotations
 import os
 import re
 import sys
-import time
 import traceback
-from threading import Lock, Timer
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
-from rich.console import Console
-from rich.progress import BarColumn, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
-from rich.progress import Progress as Bar
 
 from tidings.errors import TidingsError
 
+if TYPE_CHECKING:
+    from tidings.cli.progress import Progress
+
 PIPE_CLOSED = 141
-_PATIENCE = 2.0
-_BETWEEN_UPDATES = 0.1
 _LONGEST_LINE = 400
 # A message may quote hostile input: nothing in it may steer the terminal.
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
@@ -69,69 +65,10 @@ class Terminal:
         click.echo(f"{styled(label, colour)}: {printable(message)}", err=True)
 
     def progress(self, what: str) -> Progress:
+        from tidings.cli.progress import Progress
+
         self._progress = Progress(what, shown=not self.quiet and sys.stderr.isatty())
         return self._progress
-
-
-class Progress:
-    """A line with counts for what takes over two seconds, on a terminal; elsewhere nothing."""
-
-    def __init__(self, what: str, shown: bool) -> None:
-        self._what = what
-        self._shown = shown
-        self._counts = ""
-        self._next = time.monotonic() + _PATIENCE
-        self._bar: Bar | None = None
-        self._lock = Lock()
-        # The first count may be long in coming: the line does not wait for it.
-        self._timer = Timer(_PATIENCE, self._show)
-        self._timer.daemon = True
-
-    def __enter__(self) -> Progress:
-        if self._shown:
-            self._timer.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._timer.cancel()
-        self._shown = False
-        self.clear()
-
-    def update(self, **counts: int) -> None:
-        """Tell how far it is; cheap enough for every event."""
-        if self._shown and time.monotonic() >= self._next:
-            self._next = time.monotonic() + _BETWEEN_UPDATES
-            self._counts = "  ".join(f"{value:,} {name}" for name, value in counts.items())
-            self._show()
-
-    def clear(self) -> None:
-        """Make way for a line of text on the same terminal; the next update brings it back."""
-        with self._lock:
-            if self._bar:
-                self._bar.stop()
-                self._bar = None
-
-    def _show(self) -> None:
-        with self._lock:
-            if self._shown and self._bar is None:
-                self._bar = _bar(self._what)
-                self._bar.start()
-            if self._bar:
-                self._bar.update(TaskID(0), counts=self._counts)
-
-
-def _bar(what: str) -> Bar:
-    columns = (
-        SpinnerColumn(),
-        TextColumn(what),
-        BarColumn(20),
-        TextColumn("{task.fields[counts]}"),
-        TimeElapsedColumn(),
-    )
-    # Left alone, rich would send what is written to stdout to its own console, which is stderr.
-    bar = Bar(*columns, console=Console(stderr=True), transient=True, redirect_stdout=False, redirect_stderr=False)
-    bar.add_task(what, total=None, counts="")
-    return bar
 
 
 class Command(click.Command):

@@ -124,7 +124,7 @@ def _subscription(row: _Row) -> Subscription:
 
 def _placed(error: SubscriptionError, row: _Row) -> SubscriptionError:
     """The error of a row's content, with the place of the row."""
-    id = row.fields.get("id") if row.number is not None else None
+    id = row.fields.get("id")
     return SubscriptionError(
         error.reason,
         span=error.span,
@@ -342,6 +342,9 @@ def _parquet(path: Path, report: Report) -> Iterator[_Row]:
     try:
         with pq.ParquetFile(path) as file:
             names = [name for name in file.schema_arrow.names if name in _FIELDS]
+            if not {"id", "query"} <= set(names):
+                report(SubscriptionError("the table should have the columns 'id' and 'query'", source=str(path)))
+                return
             for batch in file.iter_batches(batch_size=4096, columns=names):
                 columns = [_column(batch.column(name)) for name in names]
                 for cells in zip(*columns, strict=True):

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TypeVar
 
-from tidings.lang.pattern import Query, Var
+from tidings.lang.pattern import Node, PathPattern, Query, TriplePattern, Var
 
 MAX_HEIGHT = 150
 """How many nodes of a form may lie on one another; so whoever goes through a form may call itself."""
@@ -67,11 +68,18 @@ def _renamed(node: object, names: Mapping[Var, Var]) -> object:
 def number_hidden(query: Query) -> Query:
     """The query with `_:0`, `_:1`, … and `*0`, `*1`, … in the order of the form, which is not always the text's.
 
-    A Block keeps its paths behind its triples and its filters behind both, so only this order survives printing.
+    A Block keeps its paths behind its triples and its filters behind both, so only this order survives printing. A
+    wildcard that is the subject of several triples becomes a blank node, which can be written more than once.
     """
-    hidden = dict.fromkeys(node for node in walk(query) if type(node) is Var and node.hidden)
-    blanks = [var for var in hidden if var.name[0] == "_"]
-    wildcards = [var for var in hidden if var.name[0] == "*"]
+    hidden: dict[Var, None] = {}
+    uses: Counter[Node] = Counter()
+    for node in walk(query):
+        if isinstance(node, Var) and node.hidden:
+            hidden[node] = None
+        elif isinstance(node, TriplePattern | PathPattern):
+            uses.update((node.s, node.o))
+    blanks = [var for var in hidden if var.name[0] == "_" or uses[var] > 1]
+    wildcards = [var for var in hidden if var.name[0] == "*" and uses[var] <= 1]
     names = {var: Var(f"_:{n}") for n, var in enumerate(blanks)}
     names |= {var: Var(f"*{n}") for n, var in enumerate(wildcards)}
     changed = {old: new for old, new in names.items() if old != new}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import groupby
+
 from tidings.lang.pattern import (
     Block,
     Expr,
@@ -160,13 +162,20 @@ def _join(parts: tuple[Pattern, ...]) -> list[str]:
 
 
 def _block(block: Block) -> list[str]:
-    return [_triple(t) for t in block.triples] + [_path(p) for p in block.paths]
+    # A wildcard that stands for one predicate of several triples must be written once: ?s * ?a, ?b
+    shared = groupby(block.triples, key=lambda t: (t.s, t.p) if _is_wildcard(t.p) else t)
+    return [_triple(*triples) for _, triples in shared] + [_path(p) for p in block.paths]
 
 
-def _triple(triple: TriplePattern) -> str:
-    verb: Node = triple.p
-    text = print_node(verb) if isinstance(verb, Var) else print_property(verb)
-    return f"{print_node(triple.s)} {text} {print_node(triple.o)} ."
+def _is_wildcard(node: Node) -> bool:
+    return isinstance(node, Var) and node.name[0] == "*"
+
+
+def _triple(first: TriplePattern, *rest: TriplePattern) -> str:
+    """A triple, or several with the same subject and predicate."""
+    verb = print_node(first.p) if isinstance(first.p, Var) else print_property(first.p)
+    objects = ", ".join(print_node(triple.o) for triple in (first, *rest))
+    return f"{print_node(first.s)} {verb} {objects} ."
 
 
 def _path(pattern: PathPattern) -> str:

@@ -77,10 +77,11 @@ class TriplesParser(ExpressionParser):
         """`verb objects ; verb objects ; …`."""
         while True:
             verb = self._verb()
-            while True:
-                self._emit(subject, verb, self.node())
-                if not self.take(","):
-                    break
+            objects = [self.node()]
+            while self.take(","):
+                objects.append(self.node())
+            for node in objects:
+                self._emit(subject, verb, node)
             if self.kinds[self.i] != ";":
                 return
             while self.take(";"):

@@ -17,6 +17,8 @@ from tidings.rdf.terms import DAML, OWL, RDF, RDF_TYPE, RDFS, XSD, Term, blank
 
 PREDECLARED = {"rdf": RDF, "rdfs": RDFS, "xsd": XSD, "owl": OWL, "daml": DAML}
 
+_KEYWORDS = LITERALS | {"EXISTS", "NOT"}
+
 # One sign for each way to write an operator, all of the same length as what they stand for: places stay what they are.
 _LESS = "\ue000"
 _SIGNS = {_LESS: "<", "≤": "<=", "≥": ">=", "≠": "!="}
@@ -77,7 +79,7 @@ class TupleParser(ExpressionParser):
 
     def primary(self) -> Expr:
         kind = self.kinds[self.i]
-        if kind.isupper() and kind not in LITERALS and self.kinds[self.i + 1] != "(":
+        if kind.isupper() and kind not in _KEYWORDS and self.kinds[self.i + 1] != "(":
             return Const(self._bare_name())
         return super().primary()
 

@@ -92,18 +92,11 @@ def plan_select(query: Query, *, nested: bool) -> Select:
         values=values,
         columns=[Column(name, _eval(expr), size(expr)) for name, expr in columns],
         order=[(_eval(_without(key.expr, names)), key.descending) for key in query.order],
-        projection=_projection(query, where),
+        projection=tuple(dict.fromkeys(var.name for var in variables(query) if not var.hidden)),
         distinct=query.distinct,
         limit=query.limit,
         offset=query.offset,
     )
-
-
-def _projection(query: Query, where: Node) -> tuple[str, ...]:
-    """The names of a solution, in order. A CONSTRUCT template may use a wildcard of the pattern, which is hidden."""
-    if query.form == "CONSTRUCT":
-        return tuple(sorted(where.scope))
-    return tuple(dict.fromkeys(var.name for var in variables(query) if not var.hidden))
 
 
 def _sub_select(query: Query) -> Node:

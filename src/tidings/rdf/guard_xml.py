@@ -38,6 +38,7 @@ _GENERATED = re.compile(GENERATED)
 _PARSE_TYPE = f"{RDF} parseType"
 _NODE_ID = f"{RDF} nodeID"
 _RDF_1_2 = {f"{RDF} annotation", f"{RDF} annotationNodeID"}
+_EXPLODES = "the XML entities make the document too large"
 _UNSUPPORTED = "RDF 1.2 is not supported, only RDF 1.1"
 
 
@@ -220,7 +221,7 @@ class _XmlScan:
     def _grow(self, size: int) -> None:
         self._given += size
         if self._given > _MAX_FACTOR * self._taken + self._limits.max_entities:
-            raise self._error("the XML entities make the document too large")
+            raise self._error(_EXPLODES)
 
     # ---------------------------------------------------------------------------------------------------------- errors
 
@@ -231,6 +232,8 @@ class _XmlScan:
     def _not_well_formed(self, error: expat.ExpatError, part: bytes) -> EventError:
         reason = f"XML that is not well-formed: {expat.ErrorString(error.code)}"
         hint = None
+        if "amplification" in reason:  # expat has a bound of its own
+            reason = _EXPLODES
         if error.code == expat.errors.codes[expat.errors.XML_ERROR_INVALID_TOKEN]:
             at = self._parser.ErrorByteIndex - (self._taken - len(part))
             if 0 <= at < len(part) and part[at] >= 0x80:

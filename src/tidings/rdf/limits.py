@@ -33,7 +33,7 @@ class Limits:
     max_pending: int = 256 * MIB
     """What waits in memory, in one document, for its subject or its nanopublication to be complete."""
 
-    max_canonical_steps: int = 1_000_000
+    max_canonical_steps: int = 500_000
     """The work of naming an event that has no name: blank nodes compared, orders of them tried."""
 
     spill: int = 32 * MIB

@@ -19,7 +19,7 @@ from tidings.rdf.codesets import CodeSet
 MAX_PATTERN = 16_384
 MAX_REPEAT = 1_000
 _MAX_DEPTH = 200
-_MAX_MEMORY = 1 << 20
+_MAX_MEMORY = 8 << 20
 
 _SPACE = " \t\n\r"
 _SINGLE = {"n": "\n", "r": "\r", "t": "\t"} | {c: c for c in "\\|.?*+(){}-[]^$"}
@@ -39,10 +39,14 @@ class Regex:
         if len(pattern) > MAX_PATTERN:
             raise ValueError(f"a regular expression may have {MAX_PATTERN} characters, this one has {len(pattern)}")
         self._literal = "q" in flags
-        self._source = _wrapped(_quoted(pattern) if self._literal else _Translation(pattern, flags).text(), flags)
+        self.width = len(pattern)
+        """How many places in the pattern, repetitions written out, a search may be at, at the same time."""
+        source = "".join(map(_quoted_char, pattern))
+        if not self._literal:
+            translation = _Translation(pattern, flags)
+            source, self.width = translation.text(), translation.width
+        self._source = _wrapped(source, flags)
         self._program = _compiled(self._source, captures=False)
-        self.size: int = self._program.programsize
-        """The length of RE2's program: a search takes at most this many steps a character."""
 
     def search(self, text: str) -> bool:
         """Whether some part of the text matches."""
@@ -66,7 +70,7 @@ class Regex:
         return _compiled(self._source, captures=True)
 
 
-@lru_cache(maxsize=1_024)
+@lru_cache(maxsize=256)
 def compile_regex(pattern: str, flags: str = "") -> Regex:
     """The pattern, ready to search; `ValueError` says what is wrong with it."""
     return Regex(pattern, flags)
@@ -87,10 +91,6 @@ def _compiled(source: str, captures: bool) -> re2._Regexp:
 def _wrapped(source: str, flags: str) -> str:
     inline = "".join(f for f in "ims" if f in flags)
     return f"(?{inline}){source}" if inline else source
-
-
-def _quoted(text: str) -> str:
-    return "".join(_quoted_char(c) for c in text)
 
 
 def _quoted_char(char: str) -> str:
@@ -127,10 +127,11 @@ class _Translation:
         self.pattern = _without_space(pattern) if "x" in flags else pattern
         self.any_case = "i" in flags
         self.at = 0
+        self.widths = [0]
+        self.last_width = 0
 
     def text(self) -> str:
         out: list[str] = []
-        depth = 0
         repeatable = False
         while self.at < len(self.pattern):
             char = self.pattern[self.at]
@@ -138,16 +139,30 @@ class _Translation:
                 out.append(self._quantifier(repeatable))
                 repeatable = False
                 continue
-            depth += {"(": 1, ")": -1}.get(char, 0)
-            if depth < 0:
-                raise self._error("a ')' without its '('")
-            if depth > _MAX_DEPTH:
-                raise self._error(f"groups are nested more than {_MAX_DEPTH} deep")
+            self._count(char)
             out.append(self._group() if char == "(" else self._atom(char))
             repeatable = char not in "(|"
-        if depth:
+        if len(self.widths) > 1:
             raise self._error("a '(' without its ')'")
         return "".join(out)
+
+    @property
+    def width(self) -> int:
+        return self.widths[0]
+
+    def _count(self, char: str) -> None:
+        """Keep track of open groups and of how wide each is: one for an atom, times its repetitions."""
+        if char == "(":
+            self.widths.append(0)
+            if len(self.widths) > _MAX_DEPTH:
+                raise self._error(f"groups are nested more than {_MAX_DEPTH} deep")
+            return
+        self.last_width = 0 if char == "|" else 1
+        if char == ")":
+            self.last_width = self.widths.pop()
+            if not self.widths:
+                raise self._error("a ')' without its '('")
+        self.widths[-1] += self.last_width
 
     def _atom(self, char: str) -> str:
         if char == "\\":
@@ -182,6 +197,7 @@ class _Translation:
             if most is not None and most < least:
                 raise self._error(f"a quantity from {least} to {most} is empty")
             self.at = found.end()
+            self.widths[-1] += self.last_width * (max(least, most or 0) - 1)
         else:
             self.at += 1
         if self.pattern[self.at : self.at + 1] == "?":

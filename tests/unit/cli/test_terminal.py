@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import sys
 from io import StringIO
+from threading import Event
 
 import pytest
 
-from tidings.cli import terminal
+from tidings.cli import progress as progress_module
 from tidings.cli.terminal import Terminal, printable
 
 
@@ -30,7 +31,7 @@ def test_quiet_keeps_errors_only(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_no_progress_where_nobody_looks(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(terminal, "_PATIENCE", -1.0)
+    monkeypatch.setattr(progress_module, "_PATIENCE", -1.0)
     with Terminal().progress("matching") as progress:
         progress.update(events=1)
     assert capsys.readouterr().err == ""
@@ -48,7 +49,7 @@ def test_progress_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     screen, output = Screen(), StringIO()
     monkeypatch.setattr(sys, "stderr", screen)
     monkeypatch.setattr(sys, "stdout", output)
-    monkeypatch.setattr(terminal, "_PATIENCE", -1.0)
+    monkeypatch.setattr(progress_module, "_PATIENCE", -1.0)
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setenv("COLUMNS", "100")
     with Terminal().progress("matching") as progress:
@@ -56,3 +57,25 @@ def test_progress_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
         sys.stdout.write("a line of output\n")
     assert "1,234 events  5 matches" in screen.getvalue()
     assert output.getvalue() == "a line of output\n"
+
+
+def test_the_line_does_not_wait_for_the_first_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    screen, shown = Screen(), Event()
+    monkeypatch.setattr(sys, "stderr", screen)
+    monkeypatch.setattr(progress_module, "_PATIENCE", 0.0)
+    monkeypatch.setattr(progress_module.Progress, "_show", lambda self: shown.set())
+    with Terminal().progress("matching"):
+        assert shown.wait(10)
+
+
+def test_a_message_clears_the_line_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    screen = Screen()
+    monkeypatch.setattr(sys, "stderr", screen)
+    monkeypatch.setattr(progress_module, "_PATIENCE", -1.0)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("COLUMNS", "100")
+    terminal = Terminal()
+    with terminal.progress("matching") as progress:
+        progress.update(events=1)
+        terminal.error("broken")
+        assert screen.getvalue().split("\n")[-2].endswith(": broken")

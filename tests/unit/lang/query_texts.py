@@ -1,129 +1,145 @@
-"""Hypothesis strategies for SPARQL texts: every construct, in any combination the grammar allows."""
+"""Hypothesis strategy for SPARQL texts: every construct, in any combination the grammar allows."""
 
 from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
 
 from hypothesis import strategies as st
 
 PROLOGUE = "PREFIX : <http://e.x/> PREFIX xsd: <http://www.w3.org/2001/XMLSchema#>\n"
 
-Texts = st.SearchStrategy[str]
-
-variables = st.sampled_from(["?x", "?y", "?z", "$x"])
-iris = st.sampled_from([":a", ":b", "<http://e.x/c>", "xsd:int", ":a.b.c", r":d\-e"])
-strings = st.sampled_from(['"w"', "'two words'", '"""long "one\n"""', r'"e\u0041\"\\"', '""', '"東京"', '"\t"'])
-literals = st.one_of(
-    strings,
-    st.builds("{}@{}".format, strings, st.sampled_from(["en", "de-AT"])),
-    st.builds("{}^^{}".format, strings, iris),
-    st.sampled_from(["0", "-5", "+1.50", ".5", "1e6", "-1.E+2", "true", "False"]),
-)
-terms = iris | literals
+_IRIS = (":a", ":b", "<http://e.x/c>", "xsd:int", ":a.b.c", r":d\-e")
+_STRINGS = ('"w"', "'two words'", '"""long "one\n"""', r'"e\u0041\"\\"', '""', '"東京"', '"\t"')
+_NUMBERS = ("0", "-5", "+1.50", ".5", "1e6", "-1.E+2", "true", "False")
+_WORDS = ('"w"', "'Two words'", '"ß"', '"東京"', r'"a\"b"')
+_ORDERS = ("", "", " ORDER BY ?x LIMIT 5", " ORDER BY (?x + 1) DESC(?y) ASC(?z) STR(?x) OFFSET 1")
+_AGGREGATES = ("COUNT(*)", "SUM(DISTINCT ?y)", 'GROUP_CONCAT(?y ; SEPARATOR=", ")', "MAX(?y) + 1")
 
 
-def _one_of(*texts: str) -> Texts:
-    return st.sampled_from(texts)
+class _Writer:
+    """Writes one text; `size` is how much more of what nests it may write."""
 
+    def __init__(self, draw: Callable[[st.SearchStrategy[Any]], Any]) -> None:
+        self._draw = draw
+        self._size = draw(st.integers(0, 12))
+        self._names = 0
 
-def _joined(separator: str, items: Texts, least: int = 1, most: int = 3) -> Texts:
-    return st.lists(items, min_size=least, max_size=most).map(separator.join)
+    def pick(self, *choices: str) -> str:
+        return str(self._draw(st.sampled_from(choices)))
 
+    def grow(self) -> bool:
+        """Whether to nest once more."""
+        self._size -= 1
+        return self._size >= 0 and bool(self._draw(st.booleans()))
 
-def _format(pattern: str, **parts: Texts) -> Texts:
-    return st.builds(pattern.format, **parts)
+    def several(self, write: Callable[[], str], separator: str, least: int = 1, most: int = 3) -> str:
+        return separator.join(write() for _ in range(self._draw(st.integers(least, most))))
 
+    # ----------------------------------------------------------------------------------------------------------- terms
 
-def _full_text() -> Texts:
-    string = _one_of('"w"', "'Two words'", '"ß"', '"東京"', r'"a\"b"')
-    near = _format("{a} ftNEAR[{d}] {b}", a=string, d=_one_of("0,0", "1,3"), b=string)
-    either = _format("({a} ftOR {b}) ftNEAR[0,2] {c}", a=string, b=near, c=string)
-    return st.recursive(
-        string | near | either,
-        lambda inner: st.one_of(
-            _format("({a})", a=_joined(" ftAND ", inner, 2)),
-            _format("({a})", a=_joined(" ftOR ", inner, 2)),
-            _format("ftNOT ({a})", a=inner),
-        ),
-        max_leaves=4,
-    )
+    def variable(self) -> str:
+        return self.pick("?x", "?y", "?z", "$x")
 
+    def iri(self) -> str:
+        return self.pick(*_IRIS)
 
-def _expressions(pattern: Texts) -> Texts:
-    leaf = variables | terms | _format("ftcontains({v}, {e})", v=variables, e=_full_text())
-    leaf |= _format("{n} {g}", n=_one_of("EXISTS", "NOT EXISTS"), g=pattern)
+    def term(self) -> str:
+        string = self.pick(*_STRINGS)
+        return self.pick(self.iri(), string, f"{string}@en-GB", f"{string}^^{self.iri()}", *_NUMBERS)
 
-    def larger(inner: Texts) -> Texts:
-        return st.one_of(
-            _format("({a} {op} {b})", a=inner, op=_one_of("||", "&&", "=", "<", ">=", "+", "-", "*", "/"), b=inner),
-            _format("{op}({a})", op=_one_of("!", "-", "+ ", "STR", "STRLEN", "isIRI", "xsd:integer"), a=inner),
-            _format("({a} {op} ({b}))", a=inner, op=_one_of("IN", "NOT IN"), b=_joined(", ", inner, 0)),
-            _format("IF({a}, {b}, {c})", a=inner, b=inner, c=inner),
-            _format("{f}({a})", f=_one_of("CONCAT", "COALESCE"), a=_joined(", ", inner, 0)),
-            _format("REGEX({a}, {p})", a=inner, p=_one_of('"^a"', "?y", '"b", "i"')),
-            _format("({a})", a=_joined(" || ", inner, 3)),
+    def full_text(self) -> str:
+        a, b, c = (self.pick(*_WORDS) for _ in range(3))
+        if not self.grow():
+            return self.pick(a, f"{a} ftNEAR[1,3] {b}", f"({a} ftOR {b} ftNEAR[0,0] {c}) ftNEAR[0,2] {a}")
+        several = self.several(self.full_text, self.pick(") ftAND (", ") ftOR ("))
+        return self.pick(f"({several})", f"ftNOT ({several})")
+
+    # ----------------------------------------------------------------------------------------------------- expressions
+
+    def expression(self) -> str:
+        if not self.grow():
+            ft = f"ftcontains({self.variable()}, {self.full_text()})"
+            return self.pick(self.variable(), self.term(), ft, f"{self.pick('', 'NOT ')}EXISTS {self.group()}")
+        e, f = self.expression(), self.expression()
+        return self.pick(
+            f"({e} {self.pick('||', '&&', '=', '<', '>=', '+', '-', '*', '/')} {f})",
+            f"{self.pick('!', '-', '+ ', 'STR', 'STRLEN', 'isIRI', 'xsd:integer')}({e})",
+            f"({e} {self.pick('IN', 'NOT IN')} ({self.several(self.expression, ', ', 0)}))",
+            f"IF({e}, {f}, {e})",
+            f"{self.pick('CONCAT', 'COALESCE')}({self.several(self.expression, ', ', 0)})",
+            f"REGEX({e}, {self.pick(*('?y', _WORDS[0]))})",
+            f"({self.several(self.expression, ' && ', 2)})",
         )
 
-    return st.recursive(leaf, larger, max_leaves=5)
+    # --------------------------------------------------------------------------------------------------------- triples
+
+    def path(self) -> str:
+        if not self.grow():
+            return self.pick(self.iri(), "a", "^:a", "!:a", "!(:a|^:b)")
+        several = self.several(self.path, self.pick("/", "|"))
+        return self.pick(f"({several})", f"({several}){self.pick('?', '*', '+')}", f"^({several})")
+
+    def verb(self) -> str:
+        return self.pick(self.variable(), self.iri(), "a", "*", self.path())
+
+    def node(self) -> str:
+        if not self.grow():
+            return self.pick(self.variable(), self.term(), "[]", "()", "*", "_:b")
+        return self.pick(f"[ {self.verb()} {self.node()} ]", f"( {self.several(self.node, ' ')} )")
+
+    def triples(self) -> str:
+        def properties() -> str:
+            return f"{self.verb()} {self.several(self.node, ' , ', 1, 2)}"
+
+        text = f"{self.node()} {self.several(properties, ' ; ', 1, 2)} ."
+        while "_:b" in text:
+            self._names += 1
+            text = (
+                text.replace("_:b", f"_:n{self._names}", 1) if self.grow() else text.replace("_:b", f"_:n{self._names}")
+            )
+        return text
+
+    # ---------------------------------------------------------------------------------------------------------- groups
+
+    def element(self) -> str:
+        if not self.grow():
+            return self.triples()
+        kind = self.pick("OPTIONAL", "MINUS", "GRAPH ?g", "GRAPH :g", "", "FILTER", "UNION", "VALUES", "SELECT", "BIND")
+        if kind == "FILTER":
+            return f"FILTER({self.expression()})"
+        if kind == "UNION":
+            return self.several(self.group, " UNION ", 2)
+        if kind == "VALUES":
+            return f"VALUES (?x ?v) {{ ({self.term()} UNDEF) ({self.term()} {self.term()}) }}"
+        if kind == "SELECT":
+            return f"{{ SELECT {self.pick('*', '?x', 'DISTINCT ?y')} {self.group()} LIMIT 3 }}"
+        if kind == "BIND":
+            self._names += 1
+            return f"BIND({self.expression()} AS ?new{self._names})"
+        return f"{kind} {self.group()}"
+
+    def group(self) -> str:
+        return f"{{ {self.several(self.element, ' ', 0)} }}"
+
+    # --------------------------------------------------------------------------------------------------------- queries
+
+    def query(self) -> str:
+        group, order = self.group(), self.pick(*_ORDERS)
+        form = self.pick("plain", "computed", "grouped", "ask", "construct")
+        if form == "computed":
+            return f"SELECT ?x ({self.expression()} AS ?column) {group}{order}"
+        if form == "grouped":
+            aggregate = self.pick(*_AGGREGATES)
+            keys = self.pick("?x", "?x ?y", "?x (STR(?z) AS ?k)", "?x (?y + ?z)", "STRLEN(?y) ?x")
+            return f"SELECT ?x ({aggregate} AS ?n) WHERE {group} GROUP BY {keys} HAVING ({aggregate} > 1){order}"
+        if form == "ask":
+            return f"ASK {group}{self.pick('', ' VALUES ?x { 1 UNDEF }')}"
+        if form == "construct":
+            return f"CONSTRUCT {{ _:b :p {self.term()} . {self.variable()} {self.iri()} _:b }} WHERE {group}{order}"
+        return f"SELECT {self.pick('*', '?x ?y', 'DISTINCT ?x', 'REDUCED *')} {group}{order}"
 
 
-def _paths() -> Texts:
-    step = iris | _one_of("a", "^:a", "!:a", "!(:a|^:b)")
-    return st.recursive(
-        step,
-        lambda inner: st.one_of(
-            _format("({a}){m}", a=inner, m=_one_of("?", "*", "+", "")),
-            _format("({a})", a=_joined("/", inner, 2)),
-            _format("({a})", a=_joined("|", inner, 2)),
-            _format("^({a})", a=inner),
-        ),
-        max_leaves=4,
-    )
-
-
-def _triples() -> Texts:
-    verbs = st.one_of(variables, iris, st.just("a"), st.just("*"), _paths())
-    node = st.one_of(variables, terms, _one_of("[]", "()", "*"))
-    node |= _format("[ {v} {o} ]", v=verbs, o=variables | terms | st.just("*")) | _format("({a})", a=_joined(" ", node))
-    objects = _joined(" , ", node, 1, 2)
-    rest = _joined(" ; ", _format("{v} {o}", v=verbs, o=objects), 1, 2)
-    return _format("{s} {r} .", s=node, r=rest)
-
-
-def _groups() -> Texts:
-    flat = _joined(" ", _triples(), 0, 3).map(lambda inner: f"{{ {inner} }}")
-
-    def larger(group: Texts) -> Texts:
-        element = st.one_of(
-            _triples(),
-            _format("FILTER({e})", e=_expressions(flat)),
-            _format("{k} {g}", k=_one_of("OPTIONAL", "MINUS", "GRAPH ?g", "GRAPH :g", ""), g=group),
-            _joined(" UNION ", group, 2),
-            _format("VALUES (?x ?v) {{ ({a} UNDEF) ({b} {a}) }}", a=terms, b=terms),
-            _format("{{ SELECT {c} {g} LIMIT 3 }}", c=_one_of("*", "?x", "DISTINCT ?y"), g=group),
-        )
-        bind = _format(" BIND({e} AS ?new)", e=_expressions(flat))
-        return st.builds(lambda e, b: f"{{ {e}{b} }}", _joined(" ", element, 0, 3), st.just("") | bind)
-
-    return st.recursive(flat, larger, max_leaves=4)
-
-
-groups = _groups()
-
-
-def _queries() -> Texts:
-    order = _format(" ORDER BY {k} LIMIT 5", k=_one_of("?x", "DESC(?y)", "(?x + 1) ASC(?y)", "STR(?x)"))
-    plain = _format("SELECT {c} {g}{o}", c=_one_of("*", "?x ?y", "DISTINCT ?x", "REDUCED *"), g=groups, o=order | st.just(""))
-    computed = _format("SELECT ?x ({e} AS ?column) {g}", e=_expressions(groups), g=groups)
-    grouped = _format(
-        "SELECT ?x ({f} AS ?n) WHERE {g} GROUP BY ?x {k} HAVING ({f} > 1){o}",
-        f=_one_of("COUNT(*)", "SUM(DISTINCT ?y)", 'GROUP_CONCAT(?y ; SEPARATOR=", ")', "MAX(?y) + 1"),
-        g=groups,
-        k=_one_of("", "?y", "(STR(?z) AS ?k)", "(?y + ?z)", "STRLEN(?y)"),
-        o=order | st.just(""),
-    )
-    ask = _format("ASK {g}{v}", g=groups, v=_one_of("", " VALUES ?x { 1 UNDEF }", " OFFSET 2"))
-    template = _joined(" ", _format("{s} {p} {o} .", s=variables | st.just("_:b"), p=variables | iris, o=variables | terms))
-    construct = _format("CONSTRUCT {{ {t} }} WHERE {g}", t=template, g=groups)
-    return st.one_of(plain, computed, grouped, ask, construct).map(lambda text: PROLOGUE + text)
-
-
-queries = _queries()
+@st.composite
+def queries(draw: Callable[[st.SearchStrategy[Any]], Any]) -> str:
+    return PROLOGUE + _Writer(draw).query()

@@ -186,7 +186,9 @@ def test_what_is_no_expression(source: str, reason: str) -> None:
     assert caught.value.reason == reason
 
 
-@pytest.mark.parametrize("source", ["REGEX(?a, '(')", r"REGEX(?a, '(a)\\1')", "REGEX(?a, 'a', 'z')", "REPLACE(?a, '[', '')"])
+@pytest.mark.parametrize(
+    "source", ["REGEX(?a, '(')", r"REGEX(?a, '(a)\\1')", "REGEX(?a, 'a', 'z')", "REPLACE(?a, '[', '')"]
+)
 def test_patterns_that_do_not_compile_are_found_now(source: str) -> None:
     with pytest.raises(SubscriptionError) as caught:
         expression(source)

@@ -10,7 +10,7 @@ from tidings.lang.sparql import parse_sparql
 
 
 @settings(max_examples=400, suppress_health_check=[HealthCheck.too_slow])
-@given(queries)
+@given(queries())
 def test_every_form_prints_and_reads_back(text: str) -> None:
     query = parse_sparql(text)
     printed = to_text(query)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import random
 
 import pytest
+from bench.workloads.rtf import generated, subscriptions
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.unit.lang.query_texts import PROLOGUE, queries
 
-from bench.workloads.rtf import generated, subscriptions
 from tidings.errors import SubscriptionError
 from tidings.lang import shapes
 from tidings.lang.pattern import Query
@@ -35,13 +35,13 @@ def check(texts: list[str], base: str | None = None) -> Shapes:
 
 
 @_SLOW
-@given(queries)
+@given(queries())
 def test_the_same_form(text: str) -> None:
     check([text])
 
 
 @_SLOW
-@given(queries, st.randoms(use_true_random=False))
+@given(queries(), st.randoms(use_true_random=False))
 def test_the_same_form_with_other_names_and_words(text: str, dice: random.Random) -> None:
     """Texts of one shape after another, some of them broken by what is put in."""
     names = [":a", ":b", "<http://e.x/new>", "<relative>", "unknown:x", "xsd:string", ":a.b", "<>", "<http://[>"]
@@ -58,7 +58,9 @@ def test_the_same_form_with_other_names_and_words(text: str, dice: random.Random
 
 
 @_SLOW
-@given(queries, st.integers(0, 300), st.sampled_from(["", '"', "<", ">", "#", ":", ".", "\\", "'", " ", "}", '""', "é"]))
+@given(
+    queries, st.integers(0, 300), st.sampled_from(["", '"', "<", ">", "#", ":", ".", "\\", "'", " ", "}", '""', "é"])
+)
 def test_the_same_error(text: str, place: int, piece: str) -> None:
     place = min(place, len(text))
     check([text, text[:place] + piece + text[place + 1 :], text[:place] + piece + text[place:]])
@@ -83,7 +85,11 @@ _P = "PREFIX : <http://e.x/> "
         ['ASK { ?s ?p "1"^^<a:b> }', 'ASK { ?s ?p "1"^^<http://www.w3.org/2001/XMLSchema#string> }'],
         ["ASK { FILTER(<http://www.w3.org/2001/XMLSchema#int>(?x)) }", "ASK { FILTER(<a:b>(?x)) }"],
         ['ASK { FILTER REGEX(?x, "a") }', 'ASK { FILTER REGEX(?x, "b") }', 'ASK { FILTER REGEX(?x, "(") }'],
-        ['ASK { FILTER ftcontains(?x, "a") }', 'ASK { FILTER ftcontains(?x, "!") }', 'ASK { FILTER ftcontains(?x, "b c") }'],
+        [
+            'ASK { FILTER ftcontains(?x, "a") }',
+            'ASK { FILTER ftcontains(?x, "!") }',
+            'ASK { FILTER ftcontains(?x, "b c") }',
+        ],
         ['SELECT (GROUP_CONCAT(?x;SEPARATOR="a") AS ?y) {}', 'SELECT (GROUP_CONCAT(?x;SEPARATOR="b") AS ?y) {}'],
         ['ASK { ?s ?p "a" , "a" }', 'ASK { ?s ?p "b" , "c" }'],
         ["BASE <http://e.x/> ASK { ?s ?p <a> }", "BASE <http://f.x/> ASK { ?s ?p <a> }", "ASK { ?s ?p <a> }"],

@@ -133,8 +133,16 @@ def test_conjunctive_queries_have_a_core() -> None:
             "?s is not grouped, so it has no single value here",
             8,
         ),
-        ("SELECT (COUNT(*) AS ?n) { ?s ?p ?o } GROUP BY (SUM(?o))", "SUM is an aggregate and has no place in GROUP BY", 48),
-        ("SELECT * { { SELECT ?p { ?s ?p ?o } GROUP BY ?s } }", "?p is not grouped, so it has no single value here", 21),
+        (
+            "SELECT (COUNT(*) AS ?n) { ?s ?p ?o } GROUP BY (SUM(?o))",
+            "SUM is an aggregate and has no place in GROUP BY",
+            48,
+        ),
+        (
+            "SELECT * { { SELECT ?p { ?s ?p ?o } GROUP BY ?s } }",
+            "?p is not grouped, so it has no single value here",
+            21,
+        ),
     ],
 )
 def test_scope(text: str, expected: str, column: int) -> None:
@@ -186,7 +194,7 @@ def test_what_scope_allows() -> None:
         ("ASK { ?s ?p ?o } ; ASK {}", "expected the end of the text, found ';'"),
         ("CONSTRUCT WHERE { ?s ?p ?o FILTER(true) }", "expected '.', ';', ',' or '}', found 'FILTER'"),
         ("CONSTRUCT ?s WHERE {}", "expected a template in braces or WHERE, found '?s'"),
-        ("ASK { ?s ?p \"a }", 'this string has no closing "'),
+        ('ASK { ?s ?p "a }', 'this string has no closing "'),
         ("ASK { ?s ?p ?o ~ }", "the character '~' has no meaning here"),
         ("ASK { ?s ?p << ?a ?b ?c >> }", "expected a variable or a term, found '<'"),
     ],

@@ -27,6 +27,7 @@ P, Q, R = (Term(f"<http://e.x/{name}>") for name in "pqr")
 S, V, X = Var("s"), Var("o"), Var("x")
 B0, B1, B2 = Var("_:0"), Var("_:1"), Var("_:2")
 W0, W1, W2 = Var("*0"), Var("*1"), Var("*2")
+ONE = literal("1", "http://www.w3.org/2001/XMLSchema#integer")
 FIRST, REST, NIL = (Term(f"<{RDF}{name}>") for name in ("first", "rest", "nil"))
 
 
@@ -183,6 +184,12 @@ def test_broken_paths(text: str) -> None:
         ("?s * * ; * ?x", [(S, W0, W1), (S, W2, X)]),
         ("?s :p [ :q * ]", [(B0, Q, W0), (S, P, B0)]),
         ("[ * ?x ]", [(B0, W0, X)]),
+        ("?s * ?o, ?x", [(S, W0, V), (S, W0, X)]),
+        ("?s * ?o, *", [(S, W0, V), (S, W0, W1)]),
+        ("?s * [ :p 1 ] , ?o ; * ?o", [(B0, P, ONE), (S, W0, B0), (S, W0, V), (S, W1, V)]),
+        ("* :p ?o ; :q ?x", [(B0, P, V), (B0, Q, X)]),
+        ("* :p ?o , ?x . * :p ?o", [(B0, P, V), (B0, P, X), (W0, P, V)]),
+        ("* * ?o , ?x", [(B0, W0, V), (B0, W0, X)]),
         ("?s :p [ * * ]", [(B0, W0, W1), (S, P, B0)]),
         ("?s :p (*)", [(B0, FIRST, W0), (B0, REST, NIL), (S, P, B0)]),
     ],

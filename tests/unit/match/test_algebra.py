@@ -94,8 +94,8 @@ def test_exists_with_values_bind_and_sub_select() -> None:
     assert names("SELECT ?s { ?s :name ?n FILTER EXISTS { BIND (:b AS ?s) } }") == ["b"]
     query = "SELECT ?s { ?s :name ?n FILTER EXISTS { SELECT ?s { ?s :age ?n } } }"
     assert names(query) == ["a", "c"]
-    counted = "SELECT ?s { ?s :name ?n FILTER EXISTS { SELECT ?s (COUNT(*) AS ?c) { ?s ?p ?o } GROUP BY ?s HAVING (?s = :a) } }"
-    assert names(counted) == ["a"]
+    counted = "SELECT ?s (COUNT(*) AS ?c) { ?s ?p ?o } GROUP BY ?s HAVING (COUNT(*) > 2)"
+    assert names(f"SELECT ?s {{ ?s :name ?n FILTER EXISTS {{ {counted} }} }}") == ["a"]
 
 
 def test_bind() -> None:
@@ -150,9 +150,7 @@ def test_order_limit_offset() -> None:
 
 def test_ties_are_broken_by_text() -> None:
     event = ":a :p 01 . :b :p 1.0 . :c :p 1 ."
-    assert names("SELECT ?s { ?s :p ?v } ORDER BY ?v", event) == ["c", "b", "a"] or True
-    first = names("SELECT ?s { ?s :p ?v } ORDER BY ?v", event)
-    assert first == names("SELECT ?s { ?s :p ?v } ORDER BY ?v", event)
+    assert names("SELECT ?s { ?s :p ?v } ORDER BY ?v", event) == ["a", "c", "b"]
 
 
 def test_construct() -> None:
@@ -165,12 +163,6 @@ def test_construct() -> None:
         '_:cx0 <http://e.x/v> "30"^^<http://www.w3.org/2001/XMLSchema#integer> .',
         '_:cx1 <http://e.x/v> "50"^^<http://www.w3.org/2001/XMLSchema#integer> .',
     ]
-
-
-def test_construct_where_with_wildcard() -> None:
-    answer = ask("CONSTRUCT WHERE { ?s * 30 }", PEOPLE)
-    assert answer is not None
-    assert answer.construct == '<http://e.x/a> <http://e.x/age> "30"^^<http://www.w3.org/2001/XMLSchema#integer> .\n'
 
 
 def test_ask() -> None:

@@ -52,13 +52,13 @@ def test_a_match_needs_less_than_all_solutions() -> None:
     "expression",
     [
         "CONCAT({0}, {0}, {0}, {0}, {0}, {0}, {0}, {0}, {0})",
-        'REPLACE({0}, "a", "aaaaaaaaaa")',
+        'REPLACE({0}, "a{{999}}", "$0$0$0$0$0$0$0$0$0")',
     ],
 )
 def test_texts_do_not_grow_without_bound(expression: str) -> None:
     event = f':s :p "{"a" * (MAX_TEXT // 8)}" .'
     query = f"SELECT ({expression.format('?x')} AS ?v) {{ ?s :p ?x }}"
-    with pytest.raises(BudgetExceeded, match="characters|budget"):
+    with pytest.raises(BudgetExceeded, match=r"characters|budget"):
         solve(parse(PROLOGUE + query), meaning(event))
 
 
@@ -66,7 +66,7 @@ def test_long_texts_cost_steps() -> None:
     event = " ".join(f':s{i} :p "{"a" * 20_000}{i}" .' for i in range(20))
     for condition in ('REGEX(?x, "(a|b)*c")', 'UCASE(?x) = ""', 'CONTAINS(?x, "b")', 'ftcontains(?x, "b")'):
         with pytest.raises(BudgetExceeded):
-            matches(parse(f"{PROLOGUE} ASK {{ ?s :p ?x FILTER ({condition}) }}"), meaning(event), budget=3_000)
+            matches(parse(f"{PROLOGUE} ASK {{ ?s :p ?x FILTER ({condition}) }}"), meaning(event), budget=2_000)
 
 
 def test_repeated_paths_inside_each_other() -> None:
@@ -206,7 +206,12 @@ def test_pyoxigraph_agrees(query: str) -> None:
     assert mine(query) == Counter(frozenset((n, known(t)) for n, t in row.items()) for row in theirs)
 
 
-@pytest.mark.parametrize("query", QUERIES)
+# rdflib orders strings with a language among those without, joins a sub-select's aggregate by position, and drops rows
+# whose BIND fails.
+RDFLIB_DIFFERS = ("ORDER BY ?n LIMIT", "SELECT (MAX(?a)", "BIND (?v * 2")
+
+
+@pytest.mark.parametrize("query", [q for q in QUERIES if not any(part in q for part in RDFLIB_DIFFERS)])
 def test_rdflib_agrees(query: str) -> None:
     graph = rdflib.Graph()
     graph.parse(data=PROLOGUE + WORLD, format="turtle")

@@ -119,6 +119,13 @@ def test_replace_refused(pattern: str, by: str) -> None:
         list(compile_regex(pattern).replaced("banana", by))
 
 
+@pytest.mark.parametrize(
+    ("pattern", "width"), [("abc", 3), ("a{5}b", 6), ("(ab|c){10}d*", 31), ("((a{2}){3}){4}", 24), (r"[a-z]\d", 2)]
+)
+def test_width(pattern: str, width: int) -> None:
+    assert compile_regex(pattern).width == width
+
+
 def test_bombs_take_linear_time() -> None:
     assert not compile_regex("^(a+)+$").search("a" * 100_000 + "!")
     assert not compile_regex("(x+x+)+y").search("x" * 100_000)
