@@ -74,7 +74,7 @@ class _ByGraph:
         if broken.rest:
             self._default.spoil()
             self._open.spoil()
-        if not told:
+        if broken.rest or not told:
             self._problems.report(broken.error)
 
 

@@ -131,7 +131,7 @@ class _ByNanopub:
             told = part.spoilt
             self._size -= part.size
             part.spoil()
-        if not told:
+        if broken.rest or not told:
             self._problems.report(broken.error)
 
     def _tell_rest(self) -> None:

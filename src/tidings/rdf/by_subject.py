@@ -66,7 +66,7 @@ class _Subjects:
             self._spoil_next = True
         else:
             self._spoilt.add(broken.subject)
-        if not told:
+        if broken.rest or not told:
             self._problems.report(broken.error)
 
     def drafts(self, grouper: Grouper) -> Iterator[Draft]:

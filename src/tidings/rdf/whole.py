@@ -26,7 +26,7 @@ from tidings.rdf.quads import DEFAULT, Broken, Item, Refused, Run, runs
 from tidings.rdf.seen import Numbering
 from tidings.rdf.sources import Document
 
-_KEPT = 16 * MIB
+_KEPT = 8 * MIB
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,6 +28,10 @@ class _Writer:
     def pick(self, *choices: str) -> str:
         return str(self._draw(st.sampled_from(choices)))
 
+    def one(self, *writers: Callable[[], str]) -> str:
+        writer: Callable[[], str] = self._draw(st.sampled_from(writers))
+        return writer()
+
     def grow(self) -> bool:
         """Whether to nest once more."""
         self._size -= 1
@@ -45,31 +49,38 @@ class _Writer:
         return self.pick(*_IRIS)
 
     def term(self) -> str:
-        string = self.pick(*_STRINGS)
-        return self.pick(self.iri(), string, f"{string}@en-GB", f"{string}^^{self.iri()}", *_NUMBERS)
+        return self.one(
+            self.iri,
+            lambda: self.pick(*_NUMBERS),
+            lambda: self.pick(*_STRINGS) + self.pick("", "", "@en-GB", "^^:a", "^^<http://e.x/c>"),
+        )
 
     def full_text(self) -> str:
-        a, b, c = (self.pick(*_WORDS) for _ in range(3))
-        if not self.grow():
-            return self.pick(a, f"{a} ftNEAR[1,3] {b}", f"({a} ftOR {b} ftNEAR[0,0] {c}) ftNEAR[0,2] {a}")
-        several = self.several(self.full_text, self.pick(") ftAND (", ") ftOR ("))
-        return self.pick(f"({several})", f"ftNOT ({several})")
+        if self.grow():
+            several = self.several(self.full_text, self.pick(") ftAND (", ") ftOR ("))
+            return self.pick(f"({several})", f"ftNOT ({several})")
+        a, b = self.pick(*_WORDS), self.pick(*_WORDS)
+        return self.pick(a, f"{a} ftNEAR[1,3] {b}", f"({a} ftOR {b} ftNEAR[0,0] {a}) ftNEAR[0,2] {b}")
 
     # ----------------------------------------------------------------------------------------------------- expressions
 
     def expression(self) -> str:
         if not self.grow():
-            ft = f"ftcontains({self.variable()}, {self.full_text()})"
-            return self.pick(self.variable(), self.term(), ft, f"{self.pick('', 'NOT ')}EXISTS {self.group()}")
-        e, f = self.expression(), self.expression()
-        return self.pick(
-            f"({e} {self.pick('||', '&&', '=', '<', '>=', '+', '-', '*', '/')} {f})",
-            f"{self.pick('!', '-', '+ ', 'STR', 'STRLEN', 'isIRI', 'xsd:integer')}({e})",
-            f"({e} {self.pick('IN', 'NOT IN')} ({self.several(self.expression, ', ', 0)}))",
-            f"IF({e}, {f}, {e})",
-            f"{self.pick('CONCAT', 'COALESCE')}({self.several(self.expression, ', ', 0)})",
-            f"REGEX({e}, {self.pick(*('?y', _WORDS[0]))})",
-            f"({self.several(self.expression, ' && ', 2)})",
+            return self.one(
+                self.variable,
+                self.term,
+                lambda: f"ftcontains({self.variable()}, {self.full_text()})",
+                lambda: f"{self.pick('', 'NOT ')}EXISTS {self.group()}",
+            )
+        e = self.expression()
+        return self.one(
+            lambda: f"({e} {self.pick('||', '&&', '=', '<', '>=', '+', '-', '*', '/')} {self.expression()})",
+            lambda: f"{self.pick('!', '-', '+ ', 'STR', 'STRLEN', 'isIRI', 'xsd:integer')}({e})",
+            lambda: f"({e} {self.pick('IN', 'NOT IN')} ({self.several(self.expression, ', ', 0)}))",
+            lambda: f"IF({e}, {self.expression()}, {self.term()})",
+            lambda: f"{self.pick('CONCAT', 'COALESCE')}({self.several(self.expression, ', ', 0)})",
+            lambda: f"REGEX({e}, {self.pick('?y', *_WORDS)})",
+            lambda: f"({e} && {self.several(self.expression, ' && ', 2)})",
         )
 
     # --------------------------------------------------------------------------------------------------------- triples
@@ -81,12 +92,12 @@ class _Writer:
         return self.pick(f"({several})", f"({several}){self.pick('?', '*', '+')}", f"^({several})")
 
     def verb(self) -> str:
-        return self.pick(self.variable(), self.iri(), "a", "*", self.path())
+        return self.one(self.variable, self.iri, self.path, lambda: self.pick("a", "*"))
 
     def node(self) -> str:
         if not self.grow():
-            return self.pick(self.variable(), self.term(), "[]", "()", "*", "_:b")
-        return self.pick(f"[ {self.verb()} {self.node()} ]", f"( {self.several(self.node, ' ')} )")
+            return self.one(self.variable, self.term, lambda: self.pick("[]", "()", "*", "_:b", "_:c"))
+        return self.one(lambda: f"[ {self.verb()} {self.node()} ]", lambda: f"( {self.several(self.node, ' ')} )")
 
     def triples(self) -> str:
         def properties() -> str:

@@ -97,7 +97,7 @@ def test_names_in_the_tuple_dialects() -> None:
     (problem,) = problems("(_:H, ?1, (owl:Thing, target, Bok))", "ops", ONTOLOGY)
     assert problem.message == "unknown class :Bok, did you mean :Book?"
     assert problem.span is not None
-    assert (problem.span.line, problem.span.column) == (2, 30)
+    assert (problem.span.line, problem.span.column) == (2, 31)
     assert found("(?x, price, ?p, {?x <= Bok})", "gtopss", ONTOLOGY) == [
         ("unknown-class", "unknown class :Bok, did you mean :Book?")
     ]
@@ -368,7 +368,7 @@ def test_limit_zero_never_matches() -> None:
     assert codes("SELECT * { ?s ex:p ?o } LIMIT 0") == ["never-matches"]
 
 
-# -------------------------------------------------------------------------------------------------------------- problems
+# ------------------------------------------------------------------------------------------------------------- problems
 
 
 def test_a_problem_is_plain_data() -> None:

@@ -59,7 +59,7 @@ def test_the_same_form_with_other_names_and_words(text: str, dice: random.Random
 
 @_SLOW
 @given(
-    queries, st.integers(0, 300), st.sampled_from(["", '"', "<", ">", "#", ":", ".", "\\", "'", " ", "}", '""', "é"])
+    queries(), st.integers(0, 300), st.sampled_from(["", '"', "<", ">", "#", ":", ".", "\\", "'", " ", "}", '""', "é"])
 )
 def test_the_same_error(text: str, place: int, piece: str) -> None:
     place = min(place, len(text))

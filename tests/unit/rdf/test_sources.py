@@ -203,3 +203,13 @@ def test_read_triples_raises(folder: Path) -> None:
         list(read_triples(quad("x") + b"x\n", format="nq"))
     with pytest.raises(EventError, match="4 documents"):
         list(read_triples(folder))
+
+
+def test_that_data_are_cut_off_is_told_even_where_the_event_is_lost_already(tmp_path: Path) -> None:
+    data = b'<e:s> <e:p> "open <e:g> .\n' + b"".join(b"<e:s%d> <e:p> <e:o> <e:g> .\n" % (i * 7919) for i in range(9000))
+    path = tmp_path / "cut.nq.gz"
+    path.write_bytes(gzip.compress(data)[:-100])
+    for by in ("graph", "subject", "document", "nanopub"):
+        events, errors = read(path, by=by)
+        assert not events
+        assert [error.line for error in errors] == [1, None]

@@ -18,8 +18,8 @@ MAX_CANDIDATES = 200
 """How many of those filed in one place a core is held against."""
 MAX_PAIR_STEPS = 500
 """How many steps the search for one mapping may take."""
-MAX_STEPS = 4_000_000
-"""How many steps all searches may take together: about ten seconds."""
+MAX_STEPS = 3_000_000
+"""How many steps all searches may take together: about fifteen seconds."""
 
 
 class Cover(NamedTuple):

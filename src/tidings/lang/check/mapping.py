@@ -15,11 +15,15 @@ from functools import cached_property
 from tidings.lang.check.comparisons import comparison_of
 from tidings.lang.check.facts import Facts
 from tidings.lang.check.walk import conjuncts, substitute
-from tidings.lang.pattern import Block, Expr, Node, TriplePattern, Var
+from tidings.lang.pattern import Block, Call, Const, Expr, Node, TriplePattern, Var
 from tidings.ontology import Ontology
 from tidings.ontology.datatypes import LITERAL_CLASSES, xsd_ancestors
 from tidings.ontology.vocabulary import THINGS
 from tidings.rdf.terms import RDF_TYPE, Term, iri, iri_text, is_iri, is_literal, parts
+
+
+PAIR, FILTER = 5, 5
+"""What to begin a search, and to ask whether a filter follows, costs in steps; to try one triple on another is one."""
 
 
 class Core:
@@ -65,6 +69,7 @@ class Covering:
         """Whether `broad` covers `narrow`, whose filters are `facts`; False also where a pair's steps run out."""
         if broad.block.injective != narrow.block.injective:
             return False
+        self.steps += PAIR
         return _Search(self._ontology, broad, narrow, facts, self).run(self.steps + self._max_steps)
 
 
@@ -155,6 +160,7 @@ class _Search:
 
     def _filters_follow(self) -> bool:
         for expr in self._broad.filters:
+            self._counter.steps += FILTER
             mapped = substitute(expr, self._image)
             if mapped is None or not self._facts.imply(mapped):
                 return False
@@ -202,8 +208,14 @@ def _with_constants(block: Block) -> Block:
         return block
     mapping = {n: n for n in places if isinstance(n, Var)} | fixed
     triples = tuple(TriplePattern(*(_replaced(n, fixed) for n in (t.s, t.p, t.o))) for t in block.triples)
-    filters = tuple(substitute(expr, mapping) or expr for expr in conjuncts(block.filters))
-    return Block(triples, filters=filters)
+    filters = [substitute(expr, mapping) or expr for expr in conjuncts(block.filters)]
+    return Block(triples, filters=tuple(expr for expr in filters if not _is_identity(expr)))
+
+
+def _is_identity(expr: Expr) -> bool:
+    return (
+        isinstance(expr, Call) and expr.op == "=" and isinstance(expr.args[0], Const) and expr.args[0] == expr.args[1]
+    )
 
 
 def _replaced(node: Node, fixed: dict[Var, Node]) -> Node:
