@@ -19,7 +19,10 @@ class TypeProblem(Exception):
 
 
 class Value(NamedTuple):
-    """`space` is the value space: integer, decimal, float and double are all "number"."""
+    """`space` is the value space: integer, decimal, float and double are all "number".
+
+    `kind` is which of these, and for a time whether it has a "zone".
+    """
 
     space: str
     value: object
@@ -82,7 +85,8 @@ def value_of(term: m.Lit) -> Value | None:
         number = float(lexical.replace("INF", "inf"))
         return Value("number", single(number) if name == "float" else number, name)
     instant = _instant(name, lexical)
-    return Value(name.removesuffix("Stamp"), instant) if instant is not None else None
+    zone = "zone" if re.search(_ZONE[:-1] + "$", lexical) else ""
+    return Value(name.removesuffix("Stamp"), instant, zone) if instant is not None else None
 
 
 def single(number: float) -> float:
@@ -186,8 +190,17 @@ def less(left: m.RdfTerm, right: m.RdfTerm, op: str) -> bool:
 
 
 def _compare(a: Value, b: Value, op: str) -> bool:
-    x, y = (a.value, b.value) if a.space != "number" else promote(a, b)[:2]
-    return compare(x, y, op)
+    if a.space == "number":
+        x, y, _ = promote(a, b)
+        return compare(x, y, op)
+    if a.space == "date" and a.kind != b.kind and abs(_seconds_of(a) - _seconds_of(b)) <= 14 * 3600:
+        raise TypeProblem("a date without a time zone may be up to fourteen hours to either side")
+    return compare(a.value, b.value, op)
+
+
+def _seconds_of(value: Value) -> Fraction:
+    assert isinstance(value.value, Fraction)
+    return value.value
 
 
 _OPERATORS: dict[str, Callable[[Any, Any], bool]] = {

@@ -151,7 +151,7 @@ def _group(group: m.Group) -> str:
 def _element(element: m.Element) -> str:
     match element:
         case m.Bgp(triples):
-            return " ".join(f"{place(s)} {_verb(p)} {place(o)} ." for s, p, o in triples)
+            return _triples(triples)
         case m.Filter(expr):
             return f"FILTER ({expression(expr)})"
         case m.Optional(group):
@@ -172,13 +172,31 @@ def _element(element: m.Element) -> str:
             return f"{{ {_select(select)} }}"
 
 
+def _triples(triples: tuple[tuple[m.Place, object, m.Place], ...]) -> str:
+    """With `;` and `,` where subjects and properties repeat; a blank node or wildcard repeats nothing."""
+    out: list[str] = []
+    before: tuple[object, object] | None = None
+    for s, p, o in triples:
+        repeats = before is not None and s == before[0] and isinstance(s, m.V | m.Iri)
+        if repeats and p == before[1] and isinstance(p, m.V | m.Iri):
+            out.append(f", {place(o)}")
+        elif repeats:
+            out.append(f"; {_verb(p)} {place(o)}")
+        else:
+            out.append(f"{'. ' if out else ''}{place(s)} {_verb(p)} {place(o)}")
+        before = (s, p)
+    return " ".join(out) + " ."
+
+
 def _inline(values: m.Inline) -> str:
     rows = " ".join("(" + " ".join("UNDEF" if t is None else place(t) for t in row) + ")" for row in values.rows)
     return f"VALUES ({' '.join(place(v) for v in values.vars)}) {{ {rows} }}"
 
 
 def _verb(verb: object) -> str:
-    return path(verb) if isinstance(verb, tuple) else place(verb)
+    if isinstance(verb, tuple):
+        return path(verb)
+    return "a" if verb == m.TYPE else place(verb)
 
 
 def path(tree: tuple) -> str:

@@ -35,7 +35,7 @@ _ARITIES |= dict.fromkeys(_ONE.split(), (1, 1)) | dict.fromkeys(_TWO.split(), (2
 _SAME = {"URI": "IRI", "ISURI": "ISIRI"}
 AGGREGATES = frozenset(["COUNT", "SUM", "MIN", "MAX", "AVG", "SAMPLE", "GROUP_CONCAT"])
 _REFUSED = frozenset(["RAND", "UUID", "STRUUID"])
-_CASTS = {Term(f"<{XSD}{n}>") for n in ("boolean", "double", "float", "decimal", "integer", "dateTime", "string")}
+CASTS = {Term(f"<{XSD}{n}>") for n in ("boolean", "double", "float", "decimal", "integer", "dateTime", "string")}
 
 BUILT_INS = frozenset(_ARITIES) | {"EXISTS", "NOT", "FTCONTAINS"}
 CALLS = BUILT_INS | AGGREGATES | _REFUSED | {"iri", "pname"}
@@ -165,8 +165,8 @@ class ExpressionParser(TermParser):
         op = self.iri()
         if self.kinds[self.i] != "(":
             raise self.unexpected("(")
-        if op not in _CASTS:
-            known = ", ".join(sorted(f"xsd:{c.rpartition('#')[2][:-1]}" for c in _CASTS))
+        if op not in CASTS:
+            known = ", ".join(sorted(f"xsd:{c.rpartition('#')[2][:-1]}" for c in CASTS))
             raise self.error(f"unknown function {op}", at=start, hint=f"the functions named by IRIs are {known}")
         args = self.arguments()
         if len(args) != 1:

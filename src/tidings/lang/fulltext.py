@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator
-from functools import cache
+from functools import cache, lru_cache
 from itertools import chain
 
 from tidings.lang.pattern import FtAnd, FtExpr, FtNear, FtNot, FtOr, FtPhrase
@@ -48,6 +48,12 @@ def words(text: str) -> tuple[str, ...]:
         return tuple(_ASCII_WORD.findall(text.lower()))
     normal = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
     return tuple(_word_rule().findall(normal))
+
+
+@lru_cache(maxsize=65_536)
+def phrase(text: str) -> FtPhrase:
+    """The words of a quoted string, to be looked for in a row."""
+    return FtPhrase(text, words(text))
 
 
 @cache
@@ -145,11 +151,10 @@ def _operand(parser: TermParser) -> FtExpr:
         return inner
     if parser.kinds[parser.i] != "string":
         raise parser.unexpected("a quoted string", "FTNOT", "(")
-    text = parser.string()
-    found = words(text)
-    if not found:
+    found = phrase(parser.string())
+    if not found.words:
         raise parser.error("this string has no word to look for", at=parser.i - 1)
-    return FtPhrase(text, found)
+    return found
 
 
 def _distance(parser: TermParser) -> tuple[int, int]:

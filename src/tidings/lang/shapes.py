@@ -15,7 +15,7 @@ from typing import TypeAlias
 
 from tidings.errors import SubscriptionError
 from tidings.lang.forms import parts_of
-from tidings.lang.fulltext import words
+from tidings.lang.fulltext import phrase
 from tidings.lang.lexer import IRI, OTHER, PNAME, PREFIX, SPACE, STRING, VAR, WORD, check_text
 from tidings.lang.pattern import Call, FtPhrase, Query
 from tidings.lang.sparql import parse_sparql
@@ -194,15 +194,15 @@ def _text_filler(text: str) -> _Fill:
     return lambda slots, names: literal(slots[lexical], iri_text(names[slots[datatype]]))
 
 
-def _phrase_filler(phrase: FtPhrase) -> _Fill | None:
-    if not phrase.text.startswith(_MARK):
+def _phrase_filler(marked: FtPhrase) -> _Fill | None:
+    if not marked.text.startswith(_MARK):
         return None
-    index = int(phrase.text.removeprefix(_MARK))
+    index = int(marked.text.removeprefix(_MARK))
 
     def fill(slots: Sequence[str], names: _Names) -> object:
-        found = words(slots[index])
-        if not found:
+        found = phrase(slots[index])
+        if not found.words:
             raise _NotPlain
-        return FtPhrase(slots[index], found)
+        return found
 
     return fill

@@ -92,7 +92,6 @@ class _Canonicalizer:
 
     def _first_degree(self, node: Term) -> str:
         """Hash First Degree Quads."""
-        self._work(1 + len(self._of[node]) // 16)
         lines = [format_triple((_seen_from(node, s), p, _seen_from(node, o))) for s, p, o in self._of[node]]
         return _hash("".join(sorted(lines)))
 

@@ -23,10 +23,6 @@ class Format(Enum):
         return _OXIGRAPH[self]
 
     @property
-    def title(self) -> str:
-        return _TITLES[self]
-
-    @property
     def by_line(self) -> bool:
         """Every line stands for itself, so a broken one does not cost the others."""
         return self in (Format.NT, Format.NQ)
@@ -69,15 +65,6 @@ _OXIGRAPH = {
     Format.TRIG: ox.RdfFormat.TRIG,
     Format.RDF: ox.RdfFormat.RDF_XML,
     Format.JSONLD: ox.RdfFormat.JSON_LD,
-}
-
-_TITLES = {
-    Format.NT: "N-Triples",
-    Format.NQ: "N-Quads",
-    Format.TTL: "Turtle",
-    Format.TRIG: "TriG",
-    Format.RDF: "RDF/XML",
-    Format.JSONLD: "JSON-LD",
 }
 
 _NAMES = {f.value: f for f in Format} | {

@@ -42,7 +42,7 @@ def prepared(document: Document, limits: Limits, contexts: Contexts, labels: Num
         labels.number(label[1].decode())
     try:
         tree = _loaded(data, document.name)
-        inlined = _Inliner(document, contexts)
+        inlined = _Inliner(document, contexts, limits)
         inlined_tree = inlined.document(tree, document.base or "")
     except RecursionError as error:
         raise EventError("nested too deeply", source=document.name) from error
@@ -96,10 +96,11 @@ def _loaded(data: bytes, name: str) -> Any:
 class _Inliner:
     """Puts local contexts in the place of the addresses of remote ones, wherever a context may stand."""
 
-    def __init__(self, document: Document, contexts: Contexts) -> None:
+    def __init__(self, document: Document, contexts: Contexts, limits: Limits) -> None:
         self._document = document
+        self._room = limits.max_json
         self._contexts = {key.rstrip("/"): value for key, value in contexts.items()}
-        self._loaded: dict[str, Any] = {}
+        self._loaded: dict[str, tuple[Any, int]] = {}
         self._json_terms: set[str] = set()
         self.used = False
 
@@ -160,9 +161,14 @@ class _Inliner:
         if url not in self._loaded:
             self._loaded[url] = self._read(url, local)
         self.used = True
-        return self._context(self._loaded[url], url, (*within, url))
+        context, size = self._loaded[url]
+        self._room -= size
+        if self._room < 0:
+            raise self._refused("the local contexts make the document too large")
+        return self._context(context, url, (*within, url))
 
-    def _read(self, url: str, local: os.PathLike[str] | str | bytes) -> Any:
+    def _read(self, url: str, local: os.PathLike[str] | str | bytes) -> tuple[Any, int]:
+        """The context, and the size of its text."""
         try:
             data = local if isinstance(local, bytes) else Path(local).read_bytes()
         except OSError as error:
@@ -170,7 +176,7 @@ class _Inliner:
         tree = _loaded(data, f"context {url}")
         if not isinstance(tree, dict) or "@context" not in tree:
             raise self._refused(f"the local copy of {url} is no context: it has no @context")
-        return tree["@context"]
+        return tree["@context"], len(data)
 
     def _refused(self, reason: str, hint: str | None = None) -> EventError:
         return EventError(reason, source=self._document.name, hint=hint)

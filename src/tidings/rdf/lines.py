@@ -19,7 +19,7 @@ import pyoxigraph as ox
 from tidings.errors import EventError, Span
 from tidings.rdf.formats import Format
 from tidings.rdf.limits import Limits, human
-from tidings.rdf.messages import CONVERT, NOT_UTF8, in_words
+from tidings.rdf.messages import BASE, CONVERT, NOT_UTF8, in_words
 from tidings.rdf.quads import DEFAULT, Broken, Item, Refused, Run, runs, subject_of, too_large
 from tidings.rdf.sources import Document, Stream
 
@@ -146,6 +146,7 @@ def _line_items(raw: bytes, number: int, document: Document, limits: Limits) -> 
         column = len(raw[: error.start].decode("utf-8")) + 1
     except SyntaxError as error:
         reason, hint = in_words(str(error.msg))
+        hint = None if hint is BASE else hint
         column = error.offset
         if column is not None and raw.decode("utf-8")[column - 1 : column] == '"':
             reason = "a quoted string does not end on its line"

@@ -15,13 +15,13 @@ _SHOWN = 100_000
 NOT_UTF8 = "the text is not UTF-8"
 CONVERT = "convert the file first, for instance: iconv -f latin1 -t utf-8"
 
-_BASE = "declare a base in the document (@base, xml:base), or give one"
+BASE = "declare a base in the document (@base, xml:base), or give one"
 
 # What the parser says, what we say, and what to do about it.
 _WORDS: tuple[tuple[str, str, str | None], ...] = (
     ("Invalid UTF-8", NOT_UTF8, CONVERT),
     ("invalid utf-8", NOT_UTF8, CONVERT),
-    ("No scheme found in an absolute IRI", "a relative IRI, and no base IRI to resolve it", _BASE),
+    ("No scheme found in an absolute IRI", "a relative IRI, and no base IRI to resolve it", BASE),
     (
         "No LoadDocumentCallback",
         "a remote context, which is not fetched",

@@ -20,13 +20,14 @@ from tidings.rdf.formats import Format
 from tidings.rdf.guard import Reader, chunks, turtle
 from tidings.rdf.guard_xml import xml
 from tidings.rdf.jsonld import Contexts, prepared
-from tidings.rdf.limits import MIB, Limits
+from tidings.rdf.limits import MIB, Limits, human
 from tidings.rdf.messages import document_error
 from tidings.rdf.quads import DEFAULT, Broken, Item, Refused, Run, runs
 from tidings.rdf.seen import Numbering
 from tidings.rdf.sources import Document
 
 _KEPT = 8 * MIB
+_GROWTH = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +63,11 @@ def checked(document: Document, limits: Limits, contexts: Contexts) -> Whole:
     apart = False
     for run in _runs(document, limits, data, given):
         size += run.size
+        if size > _GROWTH * limits.max_document:
+            reason = (
+                f"the document grows to more than {human(_GROWTH * limits.max_document)} when its names are expanded"
+            )
+            raise EventError(reason, source=document.name)
         if size > _KEPT:
             kept = None
         if kept is not None:

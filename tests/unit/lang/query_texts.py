@@ -104,12 +104,8 @@ class _Writer:
             return f"{self.verb()} {self.several(self.node, ' , ', 1, 2)}"
 
         text = f"{self.node()} {self.several(properties, ' ; ', 1, 2)} ."
-        while "_:b" in text:
-            self._names += 1
-            text = (
-                text.replace("_:b", f"_:n{self._names}", 1) if self.grow() else text.replace("_:b", f"_:n{self._names}")
-            )
-        return text
+        self._names += 1
+        return text.replace("_:b", f"_:b{self._names}").replace("_:c", f"_:c{self._names}")
 
     # ---------------------------------------------------------------------------------------------------------- groups
 

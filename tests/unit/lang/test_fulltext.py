@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from tidings.errors import SubscriptionError
 from tidings.lang import fulltext
-from tidings.lang.fulltext import parse_fulltext, print_fulltext, words
+from tidings.lang.fulltext import parse_fulltext, phrase, print_fulltext, words
 from tidings.lang.pattern import FtAnd, FtExpr, FtNear, FtNot, FtOr, FtPhrase
 from tidings.lang.terms import TermParser
 
@@ -23,10 +23,6 @@ def parse(text: str) -> FtExpr:
     expr = parse_fulltext(parser)
     parser.expect_end()
     return expr
-
-
-def phrase(text: str) -> FtPhrase:
-    return FtPhrase(text, words(text))
 
 
 A, B, C, D = (phrase(letter) for letter in "abcd")

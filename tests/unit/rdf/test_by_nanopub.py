@@ -114,3 +114,26 @@ def test_trig_with_graphs_that_come_apart() -> None:
     events = good(text.encode(), format="trig", by="nanopub")
     assert ids(events) == ["e:n"]
     assert events[0].body.count("\n") == 9
+
+
+def test_a_broken_line_in_the_head_does_not_blame_the_other_graphs() -> None:
+    parts = graphs("n")
+    parts["head"].insert(2, '<e:n> <e:p> "open <e:n/head> .\n')
+    events, errors = read(document(*parts.values(), *graphs("m").values()), format="nq", by="nanopub")
+    assert ids(events) == ["e:m"]
+    assert len(errors) == 1
+
+
+def test_triples_outside_any_graph_do_not_end_one() -> None:
+    parts = graphs("n")
+    parts["i"].insert(1, "<e:s> <e:p> <e:o> .\n")
+    events, errors = read(document(*parts.values()), format="nq", by="nanopub")
+    assert events[0].body.count("\n") == 9
+    assert len(errors) == 1
+
+
+def test_a_graph_that_two_nanopublications_claim() -> None:
+    other = [line.replace("<e:m/a>", "<e:n/a>") for line in graphs("m")["head"]]
+    events, errors = read(document(*graphs("n").values(), other, graphs("m")["p"]), format="nq", by="nanopub")
+    assert ids(events) == ["e:n"]
+    assert ["<e:m> lacks its graph <e:n/a>" in error.reason for error in errors] == [True]

@@ -87,3 +87,8 @@ def test_a_long_list_of_equal_things_is_no_problem_for_the_stack() -> None:
     triples = {(Term(f"_:l{i}"), PREDICATES[0], Term(f"_:l{i + 1}")) for i in range(3000)}
     with pytest.raises(WorkLimit):
         canonical(triples, 200_000)
+
+
+def test_many_blank_nodes_that_differ_are_little_work() -> None:
+    triples: set[Triple] = {(Term(f"_:n{i}"), PREDICATES[0], literal(str(i))) for i in range(5000)}
+    assert canonical(triples, 100).count("\n") == 5000

@@ -52,8 +52,3 @@ def test_media_type_with_parameters() -> None:
 def test_an_unknown_name_lists_the_formats() -> None:
     with pytest.raises(UsageError, match="nt, nq, ttl, trig, rdf, jsonld"):
         Format.of("yaml")
-
-
-def test_every_format_has_a_title_and_a_parser() -> None:
-    assert [f.title for f in Format] == ["N-Triples", "N-Quads", "Turtle", "TriG", "RDF/XML", "JSON-LD"]
-    assert all(f.oxigraph for f in Format)

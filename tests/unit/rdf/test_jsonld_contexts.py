@@ -153,3 +153,11 @@ def test_graphs() -> None:
 def test_directions_are_dropped_as_json_ld_1_1_says() -> None:
     document = {"@id": "e:a", "e:p": {"@value": "x", "@language": "AR", "@direction": "rtl"}}
     assert body(document) == '<e:a> <e:p> "x"@ar .\n'
+
+
+def test_contexts_written_in_are_bounded() -> None:
+    document = [{"@context": URL, "@id": f"e:{number}", "name": "x"} for number in range(100)]
+    data = json.dumps(document).encode()
+    assert len(good(data, format="jsonld", contexts={URL: CONTEXT})) == 1
+    error = refused(data, format="jsonld", contexts={URL: CONTEXT}, limits=Limits(max_json=len(data)))
+    assert "local contexts" in error.reason

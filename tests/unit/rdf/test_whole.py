@@ -144,3 +144,9 @@ def test_messages_are_our_own() -> None:
     assert refused(b"<e:s> <e:p> <e:o> <e:p>", format="ttl").reason == "a statement does not end with a dot"
     assert refused(b"<e:s> <e:p> ", format="ttl").reason.startswith("the document ends")
     assert "\n" not in refused(b"<e:s> <e:p> <e:\\u000A> .", format="ttl").reason
+
+
+def test_a_document_that_grows_beyond_measure() -> None:
+    data = f"@prefix e: <e:{'x' * 1000}> .\n".encode() + b"e:s e:p e:o .\n" * 1000
+    assert len(good(data, format="ttl")) == 1
+    assert "names are expanded" in refused(data, format="ttl", limits=Limits(max_document=20_000)).reason

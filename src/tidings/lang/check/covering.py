@@ -18,8 +18,8 @@ MAX_CANDIDATES = 200
 """How many of those filed in one place a core is held against."""
 MAX_PAIR_STEPS = 500
 """How many steps the search for one mapping may take."""
-MAX_STEPS = 3_000_000
-"""How many steps all searches may take together: about fifteen seconds."""
+MAX_STEPS = 8_000_000
+"""How many steps all searches may take together: about half a minute."""
 
 
 class Cover(NamedTuple):

@@ -21,7 +21,6 @@ from tidings.ontology.datatypes import LITERAL_CLASSES, xsd_ancestors
 from tidings.ontology.vocabulary import THINGS
 from tidings.rdf.terms import RDF_TYPE, Term, iri, iri_text, is_iri, is_literal, parts
 
-
 PAIR, FILTER = 5, 5
 """What to begin a search, and to ask whether a filter follows, costs in steps; to try one triple on another is one."""
 

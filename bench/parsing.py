@@ -1,0 +1,74 @@
+"""How fast do texts become forms? The RTF workload through Tidings, with other parsers as yardsticks.
+
+pyoxigraph's parser cannot be had alone: what is timed is a query on an empty store, which parses and plans. It and
+rdflib know neither ftcontains nor the wildcard, so they, and Tidings beside them, get the subscriptions without.
+"""
+
+from __future__ import annotations
+
+import gc
+import statistics
+import time
+from collections.abc import Callable, Sequence
+from itertools import islice
+
+import pyoxigraph as ox
+
+from bench.report import Report, Row
+from bench.workloads import rtf
+from tidings.lang.shapes import Shapes
+from tidings.lang.sparql import parse_sparql
+
+COUNT = 100_000
+SAMPLE = 20_000
+RDFLIB_SAMPLE = 200
+REPEATS = 3
+SEED = 1
+
+
+def run(scale: float) -> Report:
+    names = rtf.vocabulary()
+    rows = []
+    for ft in (1.0, 0.5, 0.0):
+        texts = list(rtf.subscriptions(int(COUNT * scale), seed=SEED, ft=ft, names=names))
+        rows.append(_row("tidings", f"text on {ft:.0%} of the patterns", texts, lambda: Shapes().parse))
+        if ft == 1.0:
+            some = texts[: int(SAMPLE * scale)]
+            rows.append(_row("tidings, parser alone", "the same, a sample", some, lambda: parse_sparql))
+    plain = list(islice((text for text in texts if " * " not in text), int(SAMPLE * scale)))
+    rows.append(_row("tidings", "no text, no wildcards, a sample", plain, lambda: Shapes().parse))
+    rows.append(_row("pyoxigraph, empty store", "no text, no wildcards, a sample", plain, lambda: ox.Store().query))
+    few = plain[: max(2, int(RDFLIB_SAMPLE * scale))]
+    rows.append(_row("rdflib, to algebra", "no text, no wildcards, a small sample", few, _rdflib))
+    settings: Row = {"vocabulary": names.origin, "patterns": "2 to 5", "seed": SEED, "repeats": REPEATS}
+    return Report("parsing", "how long do subscription texts take to become forms, on one core?", settings, tuple(rows))
+
+
+def _row(parser: str, workload: str, texts: Sequence[str], make: Callable[[], Callable[[str], object]]) -> Row:
+    seconds = sorted(_seconds(texts, make()) for _ in range(REPEATS))
+    median = statistics.median(seconds)
+    return {
+        "parser": parser,
+        "subscriptions": workload,
+        "count": len(texts),
+        "seconds": round(median, 3),
+        "fastest": round(seconds[0], 3),
+        "slowest": round(seconds[-1], 3),
+        "µs each": round(median / len(texts) * 1e6, 1),
+    }
+
+
+def _seconds(texts: Sequence[str], parse: Callable[[str], object]) -> float:
+    """The time for all of them; the forms are kept, as a matcher would."""
+    gc.collect()
+    start = time.perf_counter()
+    forms = [parse(text) for text in texts]
+    taken = time.perf_counter() - start
+    assert len(forms) == len(texts)
+    return taken
+
+
+def _rdflib() -> Callable[[str], object]:
+    from rdflib.plugins.sparql import prepareQuery
+
+    return prepareQuery

@@ -1,0 +1,188 @@
+"""Small dense worlds, each with subscriptions that use little but use it hard: what broad random cases seldom reach."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from hypothesis import strategies as st
+from tests.property import model as m
+from tests.property.brute_rdf import Knowledge
+from tests.property.strategies import CLASSES, OPERATORS, RESOURCES, any_literal, ex, ontologies
+from tests.property.strategies_sparql import FOREIGN, FULL, Composer
+
+NODES = RESOURCES[:3]
+LINKS = [ex("p"), ex("q")]
+THREE = [m.V(n) for n in ("x", "y", "z")]
+
+
+@st.composite
+def dense_events(draw: st.DrawFn, most: int = 6) -> tuple[m.Statement, ...]:
+    """Few nodes, two properties, some blank nodes: nearly everything is connected."""
+    node = st.sampled_from([*NODES, m.Blank("b")])
+    triple = st.tuples(node, st.sampled_from(LINKS), node)
+    return tuple(draw(st.lists(triple, min_size=1, max_size=most, unique=True)))
+
+
+# ---------------------------------------------------------------------------------------------------------- E* and is-a
+
+
+@st.composite
+def entailments(draw: st.DrawFn) -> m.World:
+    """Types and properties under rich ontologies."""
+    rare = st.sampled_from([(ex("s"), m.SUBPROPERTY, m.TYPE), (m.TYPE, m.SUBPROPERTY, ex("t"))])
+    ontology = (*draw(ontologies()), *draw(st.lists(rare, max_size=2)))
+    subject = st.sampled_from([*NODES, CLASSES[1], m.HOME])
+    typed = st.tuples(subject, st.sampled_from([m.TYPE, m.TYPE, ex("s")]), st.sampled_from(CLASSES[:4]))
+    linked = st.tuples(subject, st.sampled_from([ex("p"), ex("q"), ex("r")]), subject)
+    event = draw(st.lists(st.one_of(typed, linked), min_size=1, max_size=4, unique=True))
+    return m.World(tuple(dict.fromkeys(ontology)), tuple(event))
+
+
+@st.composite
+def is_a_cases(draw: st.DrawFn) -> tuple[m.GtopssSubscription, m.World]:
+    """One edge to a class, an instance or a blank node, and one or two is-a constraints on it."""
+    target = draw(st.sampled_from([*CLASSES[:4], *NODES, m.Blank("b")]))
+    subject = st.sampled_from([target, *CLASSES[:4]])
+    edge = st.tuples(subject, st.sampled_from([m.TYPE, m.SUBCLASS]), st.sampled_from(CLASSES[:5]))
+    event = ((ex("s"), ex("about"), target), *draw(st.lists(edge, max_size=3)))
+    values = [c for c in (*CLASSES[:5], target, ex("a")) if isinstance(c, m.Iri)]
+    check = st.builds(m.Check, st.just(THREE[0]), st.sampled_from(OPERATORS), st.sampled_from(values))
+    checks = tuple(draw(st.lists(check, min_size=1, max_size=2)))
+    ontology = draw(ontologies())
+    wanted = m.GtopssEdge(ex("s"), ex("about"), THREE[0], (), checks)
+    return m.GtopssSubscription((wanted,)), m.World(ontology, tuple(dict.fromkeys(event)))
+
+
+# ----------------------------------------------------------------------------------------------------------- OPS shapes
+
+
+@st.composite
+def ops_shapes(draw: st.DrawFn) -> tuple[m.OpsSubscription, m.World]:
+    """Arcs between few vertices, loops and ways back included: the mapping is what matters, not the classes."""
+    target = st.sampled_from([m.HOME, m.Blank("b"), *NODES[:2], m.integer(5), m.Lit("05", m.XSD + "integer")])
+    above_type = draw(st.sampled_from([(), ((m.TYPE, m.SUBPROPERTY, ex("q")),)]))
+    event: list[m.Statement] = []
+    nodes: list[m.RdfTerm] = [m.HOME]
+    for _ in range(draw(st.integers(1, 6))):
+        subject = draw(st.sampled_from([n for n in nodes if not isinstance(n, m.Lit)]))
+        if draw(st.integers(0, 5)) == 0:
+            event.append((subject, m.TYPE, draw(st.sampled_from(NODES))))
+        else:
+            event.append((subject, draw(st.sampled_from(LINKS)), draw(target)))
+            nodes.append(event[-1][2])
+    arcs = []
+    reached: list[m.RdfTerm | m.V] = [m.HOME]
+    for _ in range(draw(st.integers(1, 4))):
+        subject = draw(st.sampled_from([n for n in reached if not isinstance(n, m.Lit)]))
+        end = draw(st.sampled_from([*THREE, *THREE, m.HOME, NODES[0], m.integer(5)]))
+        top = m.Iri(m.RDFS + "Literal") if isinstance(end, m.Lit) else m.Iri(m.OWL + "Thing")
+        if isinstance(end, m.V) and end not in reached and draw(st.booleans()):
+            top = m.Iri(m.RDFS + "Literal")
+        arcs.append(m.OpsArc(subject, end, m.Iri(m.OWL + "Thing"), draw(st.sampled_from(LINKS)), top))
+        reached.append(end)
+    return m.OpsSubscription(tuple(arcs)), m.World(above_type, tuple(dict.fromkeys(event)))
+
+
+# --------------------------------------------------------------------------------------------------------------- SPARQL
+
+
+class Algebra(Composer):
+    """OPTIONAL, UNION, MINUS, EXISTS, VALUES and sub-selects over single triples, nested deep."""
+
+    def bgp(self, most: int = 3) -> m.Bgp:
+        def node() -> m.Place:
+            return self.draw(st.sampled_from([*THREE, *THREE, NODES[0]]))
+
+        return m.Bgp(((node(), self.draw(st.sampled_from(LINKS)), node()),))
+
+    def condition(self, depth: int) -> m.Expression:
+        x, y = self.draw(st.sampled_from(THREE)), self.draw(st.sampled_from([*THREE, NODES[0]]))
+        choices: list[Callable[[], m.Expression]] = [
+            lambda: ("BOUND", x),
+            lambda: ("!", ("BOUND", x)),
+            lambda: ("=", x, y),
+            lambda: ("!=", x, y),
+        ]
+        if depth:
+            choices.append(lambda: ("exists", self.group(depth - 1, inside_exists=True)))
+            choices.append(lambda: ("not exists", self.group(depth - 1, inside_exists=True)))
+        return self.draw(st.sampled_from(choices))()
+
+    def value(self, depth: int) -> m.Expression:
+        return self.draw(st.sampled_from([*THREE, NODES[0]]))
+
+    def query(self) -> m.Select:
+        return m.Select(self.group(3))
+
+
+class Paths(Composer):
+    """One or two paths of some depth, their ends variables, constants, strangers, or bound by VALUES."""
+
+    def path(self, depth: int) -> m.PathTree:
+        """More repetitions and sequences than elsewhere: what has length zero is where paths go wrong."""
+        kind = self.draw(st.integers(0, 7)) if depth else 7
+        if kind < 3:
+            return (self.draw(st.sampled_from(["*", "+", "?"])), self.path(depth - 1))
+        if kind < 5:
+            return ("seq", self.path(depth - 1), self.path(depth - 1))
+        return super().path(depth) if kind == 5 else ("iri", self.draw(st.sampled_from(LINKS)))
+
+    def query(self) -> m.Select:
+        def node() -> m.Place:
+            wildcard = m.Star(int(self.fresh("")))
+            return self.draw(st.sampled_from([*THREE[:2], *THREE[:2], NODES[0], FOREIGN, FOREIGN, wildcard]))
+
+        triples = [(node(), self.path(2), node()) for _ in range(self.draw(st.sampled_from([1, 1, 2])))]
+        elements: list[m.Element] = [m.Bgp(tuple(triples))]
+        if self.chance(2):
+            bound = self.draw(st.sampled_from([*NODES, FOREIGN, FOREIGN]))
+            elements.insert(0, m.Inline((THREE[0],), ((bound,),)))
+        return m.Select(m.Group(tuple(elements)))
+
+
+class Aggregates(Composer):
+    """Aggregates over the objects of the event."""
+
+    def query(self) -> m.Select:
+        where: list[m.Element] = [m.Bgp(((m.V("x"), m.V("y"), m.V("z")),))]
+        if self.chance(3):
+            where.append(m.Optional(m.Group((m.Bgp(((m.V("z"), ex("q"), m.V("w")),)),))))
+        if self.chance(3):
+            where.append(m.Filter(("isNumeric", m.V("z"))))
+        return self.aggregation(m.Group(tuple(where)), ["COUNT", "SUM", "MIN", "MAX", "AVG", "SAMPLE"])
+
+
+class Filters(Composer):
+    """One statement's object under a deep condition."""
+
+    def query(self) -> m.Select:
+        where = m.Bgp(((m.V("x"), ex("p"), m.V("y")),))
+        more = m.Optional(m.Group((m.Bgp(((m.V("x"), ex("q"), m.V("z")),)),)))
+        last = self.draw(st.sampled_from(["filter", "bind"]))
+        tail = m.Filter(self.condition(2)) if last == "filter" else m.Bind(self.value(2), m.V("k"))
+        return m.Select(m.Group((where, more, tail)))
+
+
+def _cases(
+    composer: type[Composer], events: st.SearchStrategy[tuple[m.Statement, ...]]
+) -> st.SearchStrategy[tuple[m.Select, m.World]]:
+    @st.composite
+    def case(draw: st.DrawFn) -> tuple[m.Select, m.World]:
+        world = m.World((), draw(events))
+        return composer(draw, world, FULL, sorted(Knowledge(world).star, key=repr)).query(), world
+
+    return case()
+
+
+@st.composite
+def literal_events(draw: st.DrawFn, most: int = 5) -> tuple[m.Statement, ...]:
+    subject = st.sampled_from([*NODES[:2], m.Blank("b")])
+    target = st.one_of(any_literal, any_literal, st.sampled_from(NODES[:2]))
+    triple = st.tuples(subject, st.sampled_from(LINKS), target)
+    return tuple(draw(st.lists(triple, min_size=1, max_size=most, unique=True)))
+
+
+algebra_cases = _cases(Algebra, dense_events(5))
+path_cases = _cases(Paths, dense_events(7))
+aggregate_cases = _cases(Aggregates, literal_events(6))
+filter_cases = _cases(Filters, literal_events(3))

@@ -1,0 +1,89 @@
+"""Every pair of literals, resources included, under every comparison: nothing here is left to chance."""
+
+from __future__ import annotations
+
+from itertools import product
+
+from tests.property import check
+from tests.property import model as m
+from tests.property.brute_expr import holds
+from tests.property.brute_gtopss import satisfied
+from tests.property.brute_rdf import Knowledge
+from tests.property.render import nt, text
+from tests.property.strategies import CANONICAL, MORE_TIMES, NUMBERS, ODD, OPERATORS, RESOURCES, TIMES, ex
+
+from tidings.lang import parse
+from tidings.match import registry
+from tidings.match.base import Engine, Failure
+from tidings.ontology import Ontology
+from tidings.rdf.event import Event
+
+ZONELESS = [t for t in MORE_TIMES if t.datatype in (m.XSD + "dateTime", m.XSD + "date")]
+LITERALS = list(dict.fromkeys([*CANONICAL, *NUMBERS, *ODD, *TIMES, *ZONELESS]))
+EXTRA = list(dict.fromkeys([m.Lit("5", m.EX + "other"), m.tagged("x", "EN"), m.Lit("10"), m.Lit("Z")]))
+NODES: list[m.RdfTerm] = [*LITERALS, *EXTRA, RESOURCES[0], m.Blank("b")]
+X = m.V("x")
+
+
+def _engine(subscriptions: dict[str, m.Subscription]) -> Engine:
+    engine = registry.create("naive", Ontology.empty())
+    for id, subscription in subscriptions.items():
+        engine.add(id, parse(text(subscription), "sparql" if isinstance(subscription, m.Select) else "gtopss"))
+    return engine
+
+
+def _matched(engine: Engine, node: m.RdfTerm) -> set[str]:
+    failures: list[Failure] = []
+    event = Event.of("urn:event:1", check.triples([(ex("s"), ex("v"), node)]))
+    found = {match.subscription for match in engine.match(event, failures.append)}
+    assert not failures
+    return found
+
+
+def test_sparql_comparisons() -> None:
+    """Each comparison and its negation: both fail where it is an error."""
+    expressions: dict[str, m.Expression] = {}
+    for op, value in product(OPERATORS, [*LITERALS, *EXTRA, RESOURCES[0]]):
+        expressions[f"{op} {nt(value)}"] = (op, X, value)
+        expressions[f"not {op} {nt(value)}"] = ("!", (op, X, value))
+    where = m.Bgp(((ex("s"), ex("v"), X),))
+    engine = _engine({id: m.Select(m.Group((where, m.Filter(e))), form="ASK") for id, e in expressions.items()})
+    for node in NODES:
+        expected = {id for id, e in expressions.items() if holds(e, {"x": node}, lambda *_: False)}
+        assert _matched(engine, node) == expected, nt(node)
+
+
+def test_gtopss_constraints() -> None:
+    knowledge = Knowledge(m.World())
+    checks = {
+        f"{op} {nt(value)}": m.Check(X, op, value)
+        for op, value in product(OPERATORS, [*LITERALS, *EXTRA, *MORE_TIMES, RESOURCES[0]])
+    }
+    edges = {id: m.GtopssEdge(ex("s"), ex("v"), X, (), (c,)) for id, c in checks.items()}
+    engine = _engine({id: m.GtopssSubscription((edge,)) for id, edge in edges.items()})
+    for node in [*NODES, *MORE_TIMES]:
+        expected = {id for id, c in checks.items() if satisfied(c, node, knowledge)}
+        assert _matched(engine, node) == expected, nt(node)
+
+
+def test_numbers_of_thousands_of_digits() -> None:
+    """More digits than Python turns into an integer by default."""
+    huge, next_one = "1" + "0" * 6000, "1" + "0" * 5999 + "1"
+    fine = "0." + "0" * 6000 + "1"
+    event = Event.of("urn:event:1", check.triples([(ex("s"), ex("v"), m.Lit(huge, m.XSD + "integer"))]))
+    engine = registry.create("naive", Ontology.empty())
+    conditions = {
+        "equal": (f"?v = {huge}.0", True),
+        "less": (f"?v < {next_one}", True),
+        "greater": (f"?v > {next_one}", False),
+        "plus one": (f"?v + 1 = {next_one}", True),
+        "plus a little": (f"?v + {fine} > ?v", True),
+        "twice": (f"?v * ?v > {next_one}", True),
+    }
+    for id, (condition, _) in conditions.items():
+        engine.add(id, parse(f"ASK {{ ?s ?p ?v FILTER ({condition}) }}"))
+    engine.add("constraint", parse(f"(?s, ?p, ?v, {{}}, {{?v < {next_one}}})", "gtopss"))
+    failures: list[Failure] = []
+    found = {match.subscription for match in engine.match(event, failures.append)}
+    assert not failures
+    assert found == {"constraint"} | {id for id, (_, expected) in conditions.items() if expected}
