@@ -53,7 +53,7 @@ def keep(report: Report) -> Path:
     return path
 
 
-def machine() -> dict[str, str | int]:
+def machine() -> Row:
     packages = {}
     for package in ("tidings", "pyoxigraph", "rdflib"):
         try:
@@ -63,6 +63,7 @@ def machine() -> dict[str, str | int]:
     return {
         "processor": _processor(),
         "cores": os.cpu_count() or 0,
+        "load": round(os.getloadavg()[0], 1) if hasattr(os, "getloadavg") else "unknown",
         "system": f"{platform.system()} {platform.release()}",
         "python": platform.python_version(),
         **packages,

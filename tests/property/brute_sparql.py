@@ -367,6 +367,8 @@ def substitute(group: m.Group, row: Row) -> m.Group:
                 return m.Optional(substitute(inner, row))
             case m.Nested(inner):
                 return m.Nested(substitute(inner, row))
+            case m.Minus(inner):
+                return m.Minus(substitute(inner, row))
             case m.Union(groups):
                 return m.Union(tuple(substitute(g, row) for g in groups))
             case m.InGraph(name, inner):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from typing import cast
 
 from hypothesis import HealthCheck, settings
@@ -13,7 +13,7 @@ from tests.property.render import dialect, nt, text
 from tests.property.rows import computed, same_rows
 
 from tidings.errors import UnsupportedError
-from tidings.lang import parse, to_text
+from tidings.lang import Query, parse, to_text
 from tidings.lang.pattern import Dialect
 from tidings.match import registry
 from tidings.match.base import Answer, Failure
@@ -37,6 +37,23 @@ def examples(quick: int) -> settings:
 
 def triples(statements: Iterable[m.Statement]) -> list[Triple]:
     return [(Term(nt(s)), Term(nt(p)), Term(nt(o))) for s, p, o in statements]
+
+
+def matched(queries: Mapping[str, Query], ontology: Ontology, event: Event) -> Iterator[tuple[str, set[str], set[str]]]:
+    """For every matcher: its name, the subscriptions it takes, and those of them that match the event."""
+    for name in registry.names():
+        engine = registry.create(name, ontology)
+        taken = set()
+        for id, query in queries.items():
+            try:
+                engine.add(id, query)
+                taken.add(id)
+            except UnsupportedError:
+                continue
+        failures: list[Failure] = []
+        found = {match.subscription for match in engine.match(event, failures.append)}
+        assert not failures, f"{name} failed: {failures}"
+        yield name, taken, found
 
 
 def answers(subscription: m.Subscription, world: m.World) -> dict[str, Answer | None]:

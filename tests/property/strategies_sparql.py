@@ -18,7 +18,7 @@ TEXTS = [
     m.Lit("olympic"),
     m.Lit("東京オリンピック Tokyo"),
 ]
-_WORDS = ["olympic", "games", "Rio", "in", "the olympic", "games in rio", "tokyo", "東京", "2016"]
+WORDS = ("olympic", "games", "Rio", "in", "the olympic", "games in rio", "tokyo", "東京", "2016")
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,8 @@ class Features:
     """What a generated query may use. `portable` keeps to what other engines answer by the letter of the standard.
 
     pyoxigraph drops repeats from alternatives of paths, keeps some from negated sets, looks for a path's constant ends
-    in the graph, and sees blank nodes of the query in COUNT(DISTINCT *).
+    in the graph, sees blank nodes of the query in COUNT(DISTINCT *), and lets MINUS inside EXISTS share variables with
+    what is outside.
     """
 
     portable: bool = False
@@ -140,9 +141,10 @@ class Composer:
             lambda: m.InGraph(self._graph_name(), self.group(deeper, inside_exists=inside_exists)),
             self.bgp,
         ]
+        if not (inside_exists and self.features.portable):
+            choices.append(lambda: m.Minus(self.group(deeper, inside_exists=inside_exists)))
         if not inside_exists:
             choices += [
-                lambda: m.Minus(self.group(deeper)),
                 lambda: m.Bind(self.value(1), m.V(self.fresh("k"))),
                 self.inline,
                 lambda: m.SubSelect(self.sub_select(deeper)),
@@ -284,20 +286,17 @@ def _without_clashes(elements: list[m.Element]) -> list[m.Element]:
 # --------------------------------------------------------------------------------------------------------- full text
 
 
-def phrases() -> st.SearchStrategy[m.FtTree]:
-    return st.sampled_from(_WORDS).map(lambda w: ("phrase", w))
-
-
 @st.composite
-def nears(draw: st.DrawFn, depth: int = 2) -> m.FtTree:
+def nears(draw: st.DrawFn, depth: int = 2, words: tuple[str, ...] = WORDS) -> m.FtTree:
     """Operands of ftNEAR: strings, ftNEARs and ftORs of these."""
     kind = draw(st.integers(0, 3)) if depth else 0
     if kind < 2:
-        return draw(phrases())
+        return ("phrase", draw(st.sampled_from(words)))
+    left, right = draw(nears(depth - 1, words)), draw(nears(depth - 1, words))
     if kind == 2:
-        return ("or", draw(nears(depth - 1)), draw(nears(depth - 1)))
+        return ("or", left, right)
     least = draw(st.integers(0, 2))
-    return ("near", draw(nears(depth - 1)), least, least + draw(st.integers(0, 2)), draw(nears(depth - 1)))
+    return ("near", left, least, least + draw(st.integers(0, 2)), right)
 
 
 @st.composite

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tests.property import brute_sparql, brute_text, check
 from tests.property import model as m
 from tests.property.strategies import ex
-from tests.property.strategies_sparql import fulltexts
+from tests.property.strategies_sparql import fulltexts, nears
 
 from tidings.lang.fulltext import words
 
@@ -49,7 +49,7 @@ _texts = st.lists(st.one_of(_characters, st.sampled_from(_SPECIAL)), max_size=12
 _TOKENS = ["the", "olympic", "games", "in", "Rio", "2016", "Tokyo", "東京", ",", "-"]
 
 
-@check.examples(1500)
+@check.examples(700)
 @given(_texts)
 def test_words(text: str) -> None:
     assert list(words(text)) == brute_text.words(text)
@@ -84,8 +84,18 @@ def test_every_assigned_character() -> None:
     st.lists(st.sampled_from(["the", "olympic", "games", "in", "Rio", "2016", "Tokyo", "東京", ",", "-"]), max_size=9),
 )
 def test_full_text_expressions(tree: m.FtTree, tokens: list[str]) -> None:
-    text = m.Lit(" ".join(tokens))
-    world = m.World((), ((ex("a"), ex("p"), text),))
+    _agree(tree, tokens)
+
+
+@check.examples(500)
+@given(nears(3, ("a", "b", "a b")), st.lists(st.sampled_from("abc"), max_size=8))
+def test_near_bounds(tree: m.FtTree, tokens: list[str]) -> None:
+    """Few words, many occurrences: every distance counts."""
+    _agree(tree, tokens)
+
+
+def _agree(tree: m.FtTree, tokens: list[str]) -> None:
+    world = m.World((), ((ex("a"), ex("p"), m.Lit(" ".join(tokens))),))
     where = m.Group((m.Bgp(((m.V("x"), ex("p"), m.V("t")),)), m.Filter(("ft", m.V("t"), tree))))
-    query = m.Select(where)
+    query = m.Select(where, form="ASK")
     check.agree(query, world, brute_sparql.answer(query, world))

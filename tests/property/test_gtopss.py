@@ -2,29 +2,48 @@
 
 from __future__ import annotations
 
+from functools import cache
+from itertools import product
+
 from hypothesis import given
 from tests.property import brute_gtopss, check
 from tests.property import model as m
+from tests.property.brute_rdf import Knowledge
 from tests.property.brute_sparql import Result
-from tests.property.strategies import gtopss_cases
-from tests.property.strategies_focus import is_a_cases
+from tests.property.render import text
+from tests.property.strategies import CLASSES, OPERATORS, ex, gtopss_cases
+from tests.property.strategies_focus import NODES, is_a_worlds
 
-Case = tuple[m.GtopssSubscription, m.World]
+from tidings.lang import Query, parse
+from tidings.ontology import Ontology
+from tidings.rdf.event import Event
+
+X = m.V("x")
 
 
-def _agree(case: Case) -> None:
+@check.examples(300)
+@given(gtopss_cases())
+def test_joins_and_constraints(case: tuple[m.GtopssSubscription, m.World]) -> None:
     subscription, world = case
     rows = brute_gtopss.answer(subscription, world)
     check.agree(subscription, world, Result(rows) if rows is not None else None)
 
 
-@check.examples(300)
-@given(gtopss_cases())
-def test_joins_and_constraints(case: Case) -> None:
-    _agree(case)
+@cache
+def _is_a_subscriptions() -> dict[m.Check, Query]:
+    """Every operator with every name."""
+    checks = [m.Check(X, op, value) for op, value in product(OPERATORS, [*CLASSES[:5], *NODES])]
+    edges = {c: m.GtopssEdge(ex("s"), ex("about"), X, (), (c,)) for c in checks}
+    return {c: parse(text(m.GtopssSubscription((edge,))), "gtopss") for c, edge in edges.items()}
 
 
-@check.examples(600)
-@given(is_a_cases())
-def test_is_a(case: Case) -> None:
-    _agree(case)
+@check.examples(400)
+@given(is_a_worlds())
+def test_is_a(world: m.World) -> None:
+    queries = {repr(constraint): query for constraint, query in _is_a_subscriptions().items()}
+    event = Event.of(world.event_id.value, check.triples(world.event))
+    knowledge = Knowledge(world)
+    (target,) = (o for _, p, o in world.event if p == ex("about"))
+    holding = {repr(c) for c in _is_a_subscriptions() if brute_gtopss.satisfied(c, target, knowledge)}
+    for name, taken, found in check.matched(queries, Ontology.of(check.triples(world.ontology)), event):
+        assert found == holding & taken, name

@@ -12,9 +12,7 @@ from tests.property.brute_rdf import Knowledge
 from tests.property.render import nt, text
 from tests.property.strategies import CANONICAL, MORE_TIMES, NUMBERS, ODD, OPERATORS, RESOURCES, TIMES, ex
 
-from tidings.lang import parse
-from tidings.match import registry
-from tidings.match.base import Engine, Failure
+from tidings.lang import Query, parse
 from tidings.ontology import Ontology
 from tidings.rdf.event import Event
 
@@ -25,19 +23,14 @@ NODES: list[m.RdfTerm] = [*LITERALS, *EXTRA, RESOURCES[0], m.Blank("b")]
 X = m.V("x")
 
 
-def _engine(subscriptions: dict[str, m.Subscription]) -> Engine:
-    engine = registry.create("naive", Ontology.empty())
-    for id, subscription in subscriptions.items():
-        engine.add(id, parse(text(subscription), "sparql" if isinstance(subscription, m.Select) else "gtopss"))
-    return engine
+def _queries(subscriptions: dict[str, m.Subscription]) -> dict[str, Query]:
+    return {id: parse(text(s), "sparql" if isinstance(s, m.Select) else "gtopss") for id, s in subscriptions.items()}
 
 
-def _matched(engine: Engine, node: m.RdfTerm) -> set[str]:
-    failures: list[Failure] = []
+def _agree(queries: dict[str, Query], node: m.RdfTerm, expected: set[str]) -> None:
     event = Event.of("urn:event:1", check.triples([(ex("s"), ex("v"), node)]))
-    found = {match.subscription for match in engine.match(event, failures.append)}
-    assert not failures
-    return found
+    for name, taken, found in check.matched(queries, Ontology.empty(), event):
+        assert found == expected & taken, f"{name} on {nt(node)}"
 
 
 def test_sparql_comparisons() -> None:
@@ -47,10 +40,10 @@ def test_sparql_comparisons() -> None:
         expressions[f"{op} {nt(value)}"] = (op, X, value)
         expressions[f"not {op} {nt(value)}"] = ("!", (op, X, value))
     where = m.Bgp(((ex("s"), ex("v"), X),))
-    engine = _engine({id: m.Select(m.Group((where, m.Filter(e))), form="ASK") for id, e in expressions.items()})
+    queries = _queries({id: m.Select(m.Group((where, m.Filter(e))), form="ASK") for id, e in expressions.items()})
     for node in NODES:
         expected = {id for id, e in expressions.items() if holds(e, {"x": node}, lambda *_: False)}
-        assert _matched(engine, node) == expected, nt(node)
+        _agree(queries, node, expected)
 
 
 def test_gtopss_constraints() -> None:
@@ -60,10 +53,10 @@ def test_gtopss_constraints() -> None:
         for op, value in product(OPERATORS, [*LITERALS, *EXTRA, *MORE_TIMES, RESOURCES[0]])
     }
     edges = {id: m.GtopssEdge(ex("s"), ex("v"), X, (), (c,)) for id, c in checks.items()}
-    engine = _engine({id: m.GtopssSubscription((edge,)) for id, edge in edges.items()})
+    queries = _queries({id: m.GtopssSubscription((edge,)) for id, edge in edges.items()})
     for node in [*NODES, *MORE_TIMES]:
         expected = {id for id, c in checks.items() if satisfied(c, node, knowledge)}
-        assert _matched(engine, node) == expected, nt(node)
+        _agree(queries, node, expected)
 
 
 def test_numbers_of_thousands_of_digits() -> None:
@@ -71,7 +64,6 @@ def test_numbers_of_thousands_of_digits() -> None:
     huge, next_one = "1" + "0" * 6000, "1" + "0" * 5999 + "1"
     fine = "0." + "0" * 6000 + "1"
     event = Event.of("urn:event:1", check.triples([(ex("s"), ex("v"), m.Lit(huge, m.XSD + "integer"))]))
-    engine = registry.create("naive", Ontology.empty())
     conditions = {
         "equal": (f"?v = {huge}.0", True),
         "less": (f"?v < {next_one}", True),
@@ -80,10 +72,8 @@ def test_numbers_of_thousands_of_digits() -> None:
         "plus a little": (f"?v + {fine} > ?v", True),
         "twice": (f"?v * ?v > {next_one}", True),
     }
-    for id, (condition, _) in conditions.items():
-        engine.add(id, parse(f"ASK {{ ?s ?p ?v FILTER ({condition}) }}"))
-    engine.add("constraint", parse(f"(?s, ?p, ?v, {{}}, {{?v < {next_one}}})", "gtopss"))
-    failures: list[Failure] = []
-    found = {match.subscription for match in engine.match(event, failures.append)}
-    assert not failures
-    assert found == {"constraint"} | {id for id, (_, expected) in conditions.items() if expected}
+    queries = {id: parse(f"ASK {{ ?s ?p ?v FILTER ({condition}) }}") for id, (condition, _) in conditions.items()}
+    queries["constraint"] = parse(f"(?s, ?p, ?v, {{}}, {{?v < {next_one}}})", "gtopss")
+    expected = {"constraint"} | {id for id, (_, holds) in conditions.items() if holds}
+    for name, taken, found in check.matched(queries, Ontology.empty(), event):
+        assert found == expected & taken, name

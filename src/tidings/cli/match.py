@@ -244,7 +244,7 @@ def _peak_memory() -> int | None:
 def _exit_code(run: _Run, terminal: Terminal) -> int:
     total = sum(run.rejected.values())
     if not run.counts["events"] and not run.stopped:
-        if total:
+        if run.rejected["events"]:
             terminal.error("no event could be processed")
             return 2
         terminal.warning("the input has no events")

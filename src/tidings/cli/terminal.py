@@ -100,9 +100,18 @@ class Command(click.Command):
         except (TidingsError, click.ClickException, click.exceptions.Exit, click.Abort):
             raise
         except BrokenPipeError:
-            # Keep the interpreter from flushing into the closed pipe, and complaining, on its way out.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            _discard_output()
             return PIPE_CLOSED
+        except OSError as error:
+            # Reading has messages of its own; what is left is the output, for instance on a full disk.
+            terminal.error(f"cannot go on: {error.strerror or error}")
+            _discard_output()
+            return 2
         except Exception as error:
             terminal.fault(error)
             return 2
+
+
+def _discard_output() -> None:
+    """Keep the interpreter from flushing into a closed pipe or a full disk, and complaining, on its way out."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

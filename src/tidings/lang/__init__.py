@@ -24,14 +24,14 @@ def parse(text: str, dialect: Dialect = "sparql", *, source: str | None = None, 
         case "sparql":
             return _sparql.parse(text, source, base)
         case "ops":
-            return parse_ops(text, source)
+            return parse_ops(text, source, base)
         case "gtopss":
-            return parse_gtopss(text, source)
+            return parse_gtopss(text, source, base)
     raise UsageError(f"unknown dialect {dialect!r}: there are sparql, ops and gtopss")
 
 
 def to_text(query: Query) -> str:
-    """Text in the query's own dialect that parses to the same form."""
+    """Text in the query's own dialect that parses to the same form, unless it outgrows what a subscription may have."""
     match query.dialect:
         case "sparql":
             return print_sparql(query)

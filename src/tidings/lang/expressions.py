@@ -36,6 +36,7 @@ _SAME = {"URI": "IRI", "ISURI": "ISIRI"}
 AGGREGATES = frozenset(["COUNT", "SUM", "MIN", "MAX", "AVG", "SAMPLE", "GROUP_CONCAT"])
 _REFUSED = frozenset(["RAND", "UUID", "STRUUID"])
 CASTS = {Term(f"<{XSD}{n}>") for n in ("boolean", "double", "float", "decimal", "integer", "dateTime", "string")}
+"""The functions named by an IRI: the casts of SPARQL 1.1, 17.5."""
 
 BUILT_INS = frozenset(_ARITIES) | {"EXISTS", "NOT", "FTCONTAINS"}
 CALLS = BUILT_INS | AGGREGATES | _REFUSED | {"iri", "pname"}
@@ -95,7 +96,7 @@ class ExpressionParser(TermParser):
             return self.next()
         text = self.texts[self.i]
         self.texts[self.i] = text[1:]
-        return str(text[0])
+        return text[0]
 
     def _unary(self) -> Expr:
         kind = self.kinds[self.i]

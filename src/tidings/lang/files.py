@@ -106,7 +106,7 @@ def _subscription(row: _Row) -> Subscription:
     id = _id(fields)
     query = _text(fields, "query")
     if query is None:
-        raise SubscriptionError("there is no field 'query'", hint=_present(fields))
+        raise _missing(fields, "query")
     dialect = _dialect(_text(fields, "dialect"))
     return Subscription(
         id=id,
@@ -140,12 +140,15 @@ def _id(fields: Mapping[str, object]) -> str:
         return str(fields["id"])
     id = _text(fields, "id")
     if not id:
-        raise SubscriptionError("there is no field 'id'" if id is None else "the id is empty", hint=_present(fields))
+        raise _missing(fields, "id")
     return id
 
 
-def _present(fields: Mapping[str, object]) -> str:
-    return "the fields are " + (", ".join(f"'{name}'" for name in list(fields)[:20]) or "none")
+def _missing(fields: Mapping[str, object], name: str) -> SubscriptionError:
+    if name in fields:
+        return SubscriptionError(f"the field '{name}' is empty")
+    present = ", ".join(f"'{name}'" for name in list(fields)[:20]) or "none"
+    return SubscriptionError(f"there is no field '{name}'", hint=f"the fields are {present}")
 
 
 def _text(fields: Mapping[str, object], name: str) -> str | None:

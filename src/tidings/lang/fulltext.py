@@ -22,6 +22,7 @@ from tidings.rdf.terms import escape
 # ---------------------------------------------------------------------------------------------------------------- words
 
 _ASCII_WORD = re.compile("[a-z0-9]+")
+_SHORT = 40
 
 # The letters, marks and numbers of the scripts Han and Hiragana, below and above U+10000. The standard library does not
 # have Unicode's Script property.
@@ -50,9 +51,13 @@ def words(text: str) -> tuple[str, ...]:
     return tuple(_word_rule().findall(normal))
 
 
-@lru_cache(maxsize=65_536)
 def phrase(text: str) -> FtPhrase:
     """The words of a quoted string, to be looked for in a row."""
+    return _short_phrase(text) if len(text) <= _SHORT else FtPhrase(text, words(text))
+
+
+@lru_cache(maxsize=65_536)
+def _short_phrase(text: str) -> FtPhrase:
     return FtPhrase(text, words(text))
 
 

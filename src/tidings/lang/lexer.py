@@ -41,6 +41,8 @@ PREFIX = rf"(?:[{_BASE}][{_CHARS}.]{{0,100}}+(?<!\.))?:"
 PNAME = rf"{PREFIX}(?:(?:[{_BASE}_0-9:]|{_ESCAPED})(?:[{_CHARS}:]++|\.++(?=[{_CHARS}:%\\])|{_ESCAPED})*+)?"
 IRI = rf"""<(?:[^<>"{{}}|^`\\\x00-\x20]|\\u{_HEX}{{4}}|\\U{_HEX}{{8}})*+>"""
 WORD = "[A-Za-z][A-Za-z0-9_]*+"
+# Signs and words that cannot be the beginning of anything longer; tried first, since most tokens are of this kind.
+SIMPLE = r"(?: [{}()\[\],;*/=] | \.(?![0-9]) | [A-Za-z]++(?=[ (\[]) )"
 STRING = r"""(?:
     \"{3}(?:[^"\\]|\\.|\"{1,2}(?!\"))*+\"{3} | '{3}(?:[^'\\]|\\.|'{1,2}(?!'))*+'{3}
   | (?!\"{3})"[^"\\\r\n]*+(?:\\[^\r\n][^"\\\r\n]*+)*+" | (?!'{3})'[^'\\\r\n]*+(?:\\[^\r\n][^'\\\r\n]*+)*+'
@@ -55,7 +57,7 @@ OTHER = rf"""(?:
 )"""
 
 _TOKEN = re.compile(
-    rf"{SPACE}*+(?:( {VAR} | [{{}}()\[\],;*/=] | {PNAME} | {IRI} | {WORD} | {STRING} | {OTHER} )|\Z)",
+    rf"{SPACE}*+(?:( {VAR} | {SIMPLE} | {PNAME} | {IRI} | {WORD} | {STRING} | {OTHER} )|\Z)",
     re.VERBOSE | re.DOTALL,
 )
 _WHOLE_STRING = re.compile(STRING, re.VERBOSE | re.DOTALL)
@@ -118,7 +120,7 @@ class Tokens:
         self.i = 0
         self.depth = 0
         check_text(text, source)
-        self.texts = _TOKEN.findall(text)
+        self.texts: list[str] = _TOKEN.findall(text)
         self.kinds = [_KINDS[token] for token in self.texts]
         self._mark_unfinished_string()
 
@@ -133,7 +135,7 @@ class Tokens:
 
     def next(self) -> str:
         """The text of the current token, which is then behind."""
-        text: str = self.texts[self.i]
+        text = self.texts[self.i]
         self.i += 1
         return text
 
@@ -187,6 +189,8 @@ class Tokens:
             return self._bad(text)
         found = _NAMES["end"] if kind == "end" else f"'{_shortened(text)}'"
         reason = f"expected {listed(describe(e) for e in expected)}, found {found}"
+        if kind == "/" and self.kinds[self.i + 1] == "/":
+            hint = "a comment begins with #"
         return self.error(reason, hint=hint or _hint(kind, text, expected))
 
     def _bad(self, text: str) -> SubscriptionError:

@@ -16,20 +16,22 @@ from typing import TypeAlias
 from tidings.errors import SubscriptionError
 from tidings.lang.forms import parts_of
 from tidings.lang.fulltext import phrase
-from tidings.lang.lexer import IRI, OTHER, PNAME, PREFIX, SPACE, STRING, VAR, WORD, check_text
+from tidings.lang.lexer import IRI, OTHER, PNAME, PREFIX, SIMPLE, SPACE, STRING, VAR, WORD, check_text
 from tidings.lang.pattern import Call, FtPhrase, Query
 from tidings.lang.sparql import parse_sparql
 from tidings.lang.terms import TermParser
 from tidings.rdf.terms import Term, escape, iri_text, literal
 
-_MAX_TEXT = 16_384
-_MAX_SHAPES = 4_096
-_MAX_NAMES = 65_536
+# Bounds on what is remembered, and on the texts it is worth it for; all together some tens of megabytes.
+_MAX_TEXT = 4_096
+_MAX_SHAPES = 1 << 20
+_MAX_PROLOGUES = 16
+_MAX_NAMES = 16_384
 
 # The same tokens in the same order as the lexer has them, so that both cut a text in the same places.
 _PLAIN = r'"[^"\\\r\n]++"'
 _CUT = re.compile(
-    rf"""((?: {SPACE} | {VAR} | [{{}}()\[\],;*/=] | (?!{PNAME}|{IRI}|{_PLAIN})(?:{WORD}|{STRING}|{OTHER}) )*+)
+    rf"""((?: [ \n]*+(?: {VAR} | {SIMPLE} | {SPACE} | (?!{PNAME}|{IRI}|{_PLAIN})(?:{WORD}|{STRING}|{OTHER}) ))*+[ \n]*+)
     (?: ({PNAME}|{IRI}) | "([^"]++)" | \Z )""",
     re.VERBOSE | re.DOTALL,
 )
@@ -78,6 +80,7 @@ class Shapes:
     def __init__(self) -> None:
         self._names: dict[tuple[str, str | None], _Names] = {}
         self._templates: dict[_Key, _Fill | None] = {}
+        self._size = 0
 
     def parse(self, text: str, source: str | None = None, base: str | None = None) -> Query:
         check_text(text, source)
@@ -90,29 +93,32 @@ class Shapes:
         runs, names, strings = zip(*_CUT.findall(text, match.end()), strict=True)
         key = match[0], base, runs, tuple(map(bool, names)), tuple(map(bool, strings))
         if key not in self._templates:
-            self._remember(key, None)
+            self._remember(key, None, len(text))
             return None
-        fill = self._templates[key]
+        fill = self._templates.get(key)
         try:
             declared = self._declared(match[0], base)
             if fill is None:
                 fill = _template(match[0], base, runs, names, strings)
-                self._remember(key, fill)
+                self._remember(key, fill, len(text))
             query = fill([name or string for name, string in zip(names, strings, strict=True)], declared)
         except _NotPlain:
             return None
         assert isinstance(query, Query)
         return query
 
-    def _remember(self, key: _Key, fill: _Fill | None) -> None:
-        if len(self._templates) >= _MAX_SHAPES:
+    def _remember(self, key: _Key, fill: _Fill | None, size: int) -> None:
+        """Keep a template, or that the shape was seen; `size` is that of the text, and the bound is on all of them."""
+        self._size += size
+        if self._size > _MAX_SHAPES:
             self._templates.clear()
+            self._size = size
         self._templates[key] = fill
 
     def _declared(self, prologue: str, base: str | None) -> _Names:
         found = self._names.get((prologue, base))
         if found is None:
-            if len(self._names) >= _MAX_SHAPES:
+            if len(self._names) >= _MAX_PROLOGUES:
                 self._names.clear()
             try:
                 found = self._names[prologue, base] = _Names(prologue, base)

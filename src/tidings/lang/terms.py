@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import difflib
 import re
-from functools import lru_cache
 
 import pyoxigraph as ox
 
@@ -172,7 +171,7 @@ class TermParser(Tokens):
         """What stands between the quotes, unescaped."""
         text = self.expect("string")
         width = 3 if text[:3] in ('"""', "'''") else 1
-        inner: str = text[width:-width]
+        inner = text[width:-width]
         if "\\" not in inner:
             return inner
         self.i -= 1
@@ -197,7 +196,6 @@ class TermParser(Tokens):
         return code
 
 
-@lru_cache(maxsize=16_384)
 def is_absolute(text: str) -> bool:
     """Is this a valid absolute IRI?"""
     try:

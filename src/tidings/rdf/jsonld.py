@@ -25,6 +25,8 @@ from tidings.rdf.sources import Document
 Contexts: TypeAlias = Mapping[str, os.PathLike[str] | str | bytes]
 """Local copies of remote contexts: the address, and a file's path or its bytes."""
 
+# Python converts no more than 4,300 digits, and JSON-LD makes a double of anything above 10^21 anyway.
+_MAX_DIGITS = 1000
 _TOKEN = re.compile(rb"""[^"\[\]{}]*+(?:([\[{])|([\]}])|"((?:[^"\\]++|\\.)*+)"?)""", re.DOTALL)
 _LABEL = re.compile(rb'"_:(%s)"' % GENERATED.encode())
 
@@ -82,9 +84,15 @@ def _loaded(data: bytes, name: str) -> Any:
     def constant(text: str) -> NoReturn:
         raise EventError(f"{text} is no JSON number", source=name)
 
+    def integer(digits: str) -> int:
+        if len(digits) > _MAX_DIGITS:
+            hint = "write it as a string, with its datatype"
+            raise EventError(f"a JSON number of {len(digits):,} digits", source=name, hint=hint)
+        return int(digits)
+
     try:
         text = data.decode("utf-8")
-        return json.loads(text, object_pairs_hook=unique, parse_constant=constant)
+        return json.loads(text, object_pairs_hook=unique, parse_constant=constant, parse_int=integer)
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         raise EventError(NOT_UTF8, span=Span(line), source=name, hint=CONVERT) from error

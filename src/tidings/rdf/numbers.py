@@ -15,10 +15,11 @@ from decimal import MAX_EMAX, MAX_PREC, MIN_EMIN, ROUND_CEILING, ROUND_FLOOR, Co
 from enum import IntEnum
 from typing import NamedTuple
 
+from tidings.errors import BudgetExceeded
 from tidings.rdf.terms import XSD, XSD_DECIMAL, XSD_DOUBLE, XSD_FLOAT, XSD_INTEGER, Term, literal
 
 MAX_DIGITS = 100_000
-"""Arithmetic on, or giving, exact numbers longer than this is an overflow."""
+"""Arithmetic on, or giving, exact numbers longer than this is refused."""
 
 _LEAST_PRECISION = 34
 
@@ -121,7 +122,11 @@ def promoted(a: Number, b: Number) -> tuple[Decimal, Decimal] | tuple[float, flo
 
 
 def compute(op: str, a: Number, b: Number) -> Number | None:
-    """`a op b`, op one of `+ - * /`; None for a division of exact numbers by zero, and for an overflow."""
+    """`a op b`, op one of `+ - * /`; None for a division of exact numbers by zero.
+
+    A result too long to be worth computing is a failure of the whole evaluation; as an error of SPARQL it would be a
+    silent no.
+    """
     kind = max(a.kind, b.kind)
     x, y = promoted(a, b)
     if isinstance(x, float) and isinstance(y, float):
@@ -129,12 +134,12 @@ def compute(op: str, a: Number, b: Number) -> Number | None:
         return Number(kind, _single(result) if kind == Kind.FLOAT else result)
     assert isinstance(x, Decimal)
     assert isinstance(y, Decimal)
-    if max(_digits(x), _digits(y)) > MAX_DIGITS:
-        return None
+    _check_digits(x, y)
     if op == "/":
         return Number(Kind.DECIMAL, _divide_exact(x, y)) if y else None
     exact = _normal(_EXACT_OPERATORS[op](x, y))
-    return Number(kind, exact) if _digits(exact) <= MAX_DIGITS else None
+    _check_digits(exact)
+    return Number(kind, exact)
 
 
 def negate(number: Number) -> Number:
@@ -216,6 +221,11 @@ _EXACT_OPERATORS: dict[str, Callable[[Decimal, Decimal], Decimal]] = {
 def _normal(value: Decimal) -> Decimal:
     """Exact numbers have one zero."""
     return value or Decimal(0)
+
+
+def _check_digits(*values: Decimal) -> None:
+    if max(map(_digits, values)) > MAX_DIGITS:
+        raise BudgetExceeded(f"a computation with numbers of more than {MAX_DIGITS:,} digits")
 
 
 def _digits(value: Decimal) -> int:

@@ -133,6 +133,8 @@ def documents(
             yield _in_memory(source, wanted, base)
         elif not isinstance(source, str | os.PathLike):
             yield _stream(source, wanted, base)
+        elif not os.fspath(source):
+            yield EventError("the name of a file or folder is empty")
         elif os.fspath(source) == STDIN:
             yield Document("stdin", wanted or Format.NQ, base, lambda: sys.stdin.buffer, once=True, shared=True)
         else:

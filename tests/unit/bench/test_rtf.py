@@ -54,7 +54,7 @@ def test_a_benchmark_gives_a_table_and_a_file(
     monkeypatch.setattr(parsing.rtf, "vocabulary", lambda: NAMES)
     found = parsing.run(0.0005)
     report.show(found)
-    assert "µs each" in capsys.readouterr().out
+    assert "cpu µs each" in capsys.readouterr().out
     kept = json.loads(report.keep(found).read_text(encoding="utf-8"))
     assert kept["benchmark"] == "parsing"
     assert kept["machine"]["cores"] > 0

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -161,3 +163,21 @@ def test_now_is_one_moment_for_the_whole_run(tidings: Tidings, world: Path) -> N
     moments = {row["now"]["value"] for line in lines(result) for row in line["bindings"]}
     assert len(lines(result)) == 3
     assert len(moments) == 1
+
+
+def test_a_bad_subscription_beside_an_empty_input_is_one_reject(tidings: Tidings, world: Path) -> None:
+    (world / "subscriptions" / "bad.rq").write_text("SELECT", "utf-8")
+    (world / "empty.nq").write_text("", "utf-8")
+    result = tidings("match", world / "subscriptions", world / "empty.nq")
+    assert result.exit_code == 1
+    assert "no events" in result.stderr
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no device that is always full")
+def test_a_full_disk_is_told_in_one_line(world: Path) -> None:
+    command = [sys.executable, "-c", "from tidings.cli import app; app()", "match"]
+    command += [str(world / "subscriptions"), str(world / "events.trig")]
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, timeout=60)
+    assert done.returncode == 2
+    assert done.stderr.splitlines() == ["error: cannot go on: No space left on device"]

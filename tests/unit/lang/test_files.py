@@ -131,8 +131,9 @@ def test_ndjson_fields(tmp_path: Path) -> None:
     ("row", "message"),
     [
         ({"query": ASK}, "s.jsonl:1: there is no field 'id'\n  hint: the fields are 'query'"),
-        ({"id": "", "query": ASK}, "s.jsonl:1: subscription '': the id is empty"),
+        ({"id": "", "query": ASK}, "s.jsonl:1: subscription '': the field 'id' is empty"),
         ({"id": "a"}, "s.jsonl:1: subscription 'a': there is no field 'query'"),
+        ({"id": "a", "query": None}, "s.jsonl:1: subscription 'a': the field 'query' is empty"),
         ({"id": True, "query": ASK}, "the field 'id' is a boolean, it should be a string"),
         ({"id": "a", "query": 5}, "s.jsonl:1: subscription 'a': the field 'query' is a number"),
         ({"id": "a", "query": ["x"]}, "the field 'query' is a list"),

@@ -112,15 +112,24 @@ def test_texts_that_look_alike(texts: list[str]) -> None:
 
 
 def test_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(shapes, "_MAX_SHAPES", 5)
+    monkeypatch.setattr(shapes, "_MAX_SHAPES", 500)
+    monkeypatch.setattr(shapes, "_MAX_PROLOGUES", 5)
     monkeypatch.setattr(shapes, "_MAX_NAMES", 5)
     short = Shapes()
-    for n in range(50):
-        text = f"PREFIX p{n}: <http://e.x/> ASK {{ ?x{n % 7} p{n}:a{n} <http://e.x/{n}> }}"
-        for _ in range(2):
+    for n in range(60):
+        text = f"PREFIX p{n // 10}: <http://e.x/> ASK {{ ?x{n % 7} p{n // 10}:a{n} <http://e.x/{n}> }}"
+        for _ in range(3):
             assert short.parse(text) == parse_sparql(text)
-    assert len(short._templates) <= 5
+    assert len(short._templates) <= 10
     assert len(short._names) <= 5
+    assert all(len(names) <= 5 for names in short._names.values())
+
+
+def test_shapes_that_need_the_parser_are_learnt_once() -> None:
+    short = Shapes()
+    for n in range(5):
+        short.parse(f'ASK {{ FILTER REGEX(?x, "a{n}") }}')
+    assert short._size < 100
 
 
 def test_errors_keep_their_source() -> None:

@@ -216,6 +216,7 @@ def test_refusals(text: str, expected: str) -> None:
         ("ASK { FILTER(?a<?b&&?c>?d) }", "from < to > without a space is an IRI; put spaces around a comparison"),
         ("ASK { ?s ?p <http://e.x/a b> }", "an IRI in angle brackets holds no spaces, quotes or braces"),
         ("ASK { FILTER(STRLENGTH(?s) > 1) }", "did you mean STRLEN?"),
+        ("ASK { ?s ?p ?o . // all\n }", "a comment begins with #"),
         ("SELECT ?s, ?p {}", "nothing separates the columns but space"),
         ("ASK { ?s ?p ?o ?s ?p ?o }", "a dot ends the triples of a subject"),
         ('ASK { ?s ?p "a\nb" }', "a string with line breaks needs three quotes"),

@@ -161,3 +161,10 @@ def test_contexts_written_in_are_bounded() -> None:
     assert len(good(data, format="jsonld", contexts={URL: CONTEXT})) == 1
     error = refused(data, format="jsonld", contexts={URL: CONTEXT}, limits=Limits(max_json=len(data)))
     assert "local contexts" in error.reason
+
+
+def test_a_number_of_thousands_of_digits_costs_its_document_only() -> None:
+    error = refused(b'{"@id": "e:a", "e:n": ' + b"9" * 5000 + b"}", format="jsonld")
+    assert "5,000 digits" in error.reason
+    assert "datatype" in str(error.hint)
+    assert '"1.0E30"' in body({"@id": "e:a", "e:n": 10**30})

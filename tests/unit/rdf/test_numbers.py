@@ -7,6 +7,7 @@ from decimal import Decimal
 
 import pytest
 
+from tidings.errors import BudgetExceeded
 from tidings.rdf import numbers
 from tidings.rdf.numbers import MAX_DIGITS, Kind, Number, canonical, compute, parse_number, promoted, to_text
 from tidings.rdf.terms import XSD
@@ -112,8 +113,15 @@ def test_division_has_many_digits() -> None:
 
 def test_no_value() -> None:
     assert compute("/", number("1", "integer"), number("0", "integer")) is None
+
+
+def test_too_long_to_compute_is_a_failure_and_no_silent_error() -> None:
     huge = number("9" * MAX_DIGITS, "integer")
-    assert compute("*", huge, huge) is None
+    longer = number("9" * (MAX_DIGITS + 1), "integer")
+    with pytest.raises(BudgetExceeded, match="100,000 digits"):
+        compute("*", huge, huge)
+    with pytest.raises(BudgetExceeded, match="100,000 digits"):
+        compute("-", longer, longer)
 
 
 @pytest.mark.parametrize(

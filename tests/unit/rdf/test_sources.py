@@ -213,3 +213,8 @@ def test_that_data_are_cut_off_is_told_even_where_the_event_is_lost_already(tmp_
         events, errors = read(path, by=by)
         assert not events
         assert [error.line for error in errors] == [1, None]
+
+
+def test_an_empty_name_is_not_the_folder_one_stands_in(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(folder)
+    assert "empty" in refused("").reason

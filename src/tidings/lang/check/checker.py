@@ -10,7 +10,7 @@ from tidings.lang.check import canonical
 from tidings.lang.check.covering import MAX_STEPS, Coverings
 from tidings.lang.check.filters import contradictions
 from tidings.lang.check.mapping import Core
-from tidings.lang.check.names import Names
+from tidings.lang.check.names import Label, Names
 from tidings.lang.check.places import Places
 from tidings.lang.check.problems import Finding, Problem
 from tidings.lang.check.shape import matches_everything, never_bound, products, unbound_in_filters
@@ -33,8 +33,9 @@ def check(
     comparable: list[tuple[Subscription, Core]] = []
     for order, subscription in enumerate(subscriptions):
         hopeless = False
-        for finding in _findings(subscription, onto, names):
-            yield _problem(subscription, finding)
+        places = Places(subscription.text, subscription.dialect, onto.label)
+        for finding in _findings(subscription, onto, names, places.label):
+            yield _problem(subscription, finding, places)
             hopeless = hopeless or finding.code in ("contradictory-filter", "matches-everything", "never-matches")
         twin = twins.of(subscription)
         if twin is not None:
@@ -45,9 +46,8 @@ def check(
     yield from _covered(comparable, onto, max_steps)
 
 
-def _findings(subscription: Subscription, ontology: Ontology, names: Names | None) -> Iterator[Finding]:
+def _findings(subscription: Subscription, ontology: Ontology, names: Names | None, label: Label) -> Iterator[Finding]:
     query = subscription.query
-    label = Places(subscription.text, subscription.dialect).label
     yield from chain(
         names.unknown(query, label) if names else (),
         names.outside(query, label) if names else (),
@@ -59,10 +59,8 @@ def _findings(subscription: Subscription, ontology: Ontology, names: Names | Non
     )
 
 
-def _problem(subscription: Subscription, finding: Finding) -> Problem:
-    span = None
-    if finding.term is not None:
-        span = Places(subscription.text, subscription.dialect).span(finding.term)
+def _problem(subscription: Subscription, finding: Finding, places: Places | None = None) -> Problem:
+    span = places.span(finding.term) if places and finding.term is not None else None
     return Problem(
         subscription.id,
         finding.severity,

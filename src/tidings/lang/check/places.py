@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
 
 from tidings.errors import Span, SubscriptionError
@@ -26,9 +27,11 @@ _BARE = frozenset([XSD_INTEGER, XSD_DECIMAL, XSD_DOUBLE, XSD_BOOLEAN])
 class Places:
     """The names of one subscription."""
 
-    def __init__(self, text: str, dialect: Dialect) -> None:
+    def __init__(self, text: str, dialect: Dialect, other: Callable[[Term], str]) -> None:
+        """`other` names what the text does not."""
         self._text = text
         self._dialect = dialect
+        self._other = other
 
     @cached_property
     def _read(self) -> tuple[dict[Term, int], TermParser]:
@@ -48,7 +51,7 @@ class Places:
         return parser.span(places[term]) if term in places else None
 
     def label(self, term: Term) -> str:
-        """The term with a prefix that the text declares, or as it is."""
+        """The term with a prefix that the text declares, as the text has it in full, or else by another name."""
         if is_literal(term):
             lexical, datatype, _ = parts(term)
             return lexical if datatype in _BARE else term
@@ -57,7 +60,7 @@ class Places:
         full = iri_text(term)
         prefixes = [(ns, name) for name, ns in self._read[1].prefixes.items() if ns and full.startswith(ns)]
         if not prefixes:
-            return term
+            return term if term in self._read[0] else self._other(term)
         namespace, prefix = max(prefixes, key=lambda item: len(item[0]))
         return f"{prefix}:{full[len(namespace) :]}"
 
