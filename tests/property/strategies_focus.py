@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
 
 from hypothesis import strategies as st
@@ -17,8 +18,8 @@ THREE = [m.V(n) for n in ("x", "y", "z")]
 
 @st.composite
 def dense_events(draw: st.DrawFn, most: int = 6) -> tuple[m.Statement, ...]:
-    """Few nodes, two properties, some blank nodes: nearly everything is connected."""
-    node = st.sampled_from([*NODES, m.Blank("b")])
+    """Few nodes, the event itself among them, two properties: nearly everything is connected."""
+    node = st.sampled_from([*NODES, *NODES, m.Blank("b"), m.World().event_id])
     triple = st.tuples(node, st.sampled_from(LINKS), node)
     return tuple(draw(st.lists(triple, min_size=1, max_size=most, unique=True)))
 
@@ -121,6 +122,35 @@ class Algebra(Composer):
         return m.Select(self.group(3))
 
 
+class Joins(Algebra):
+    """Tables with holes, joined in every way: a variable may be bound on both sides, on one, or on neither."""
+
+    def part(self) -> m.Group:
+        shared = [m.Bgp(((x, self.draw(st.sampled_from(LINKS)), y),)) for x, y in [self._pair(), self._pair()]]
+        match self.draw(st.integers(0, 4)):
+            case 0 | 1:
+                return m.Group((shared[0], m.Optional(m.Group((shared[1],)))))
+            case 2:
+                return m.Group((m.Union((m.Group((shared[0],)), m.Group((shared[1],)))),))
+            case 3:
+                cell = st.sampled_from([*NODES, *NODES, None])
+                rows = self.draw(st.lists(st.tuples(cell, cell), min_size=1, max_size=3))
+                return m.Group((m.Inline(self._pair(), tuple(rows)),))
+        return m.Group((m.InGraph(self.draw(st.sampled_from(THREE)), m.Group((m.Optional(m.Group((shared[0],))),))),))
+
+    def _pair(self) -> tuple[m.V, m.V]:
+        return self.draw(st.sampled_from([(x, y) for x in THREE for y in THREE if x != y]))
+
+    def query(self) -> m.Select:
+        elements: list[m.Element] = [m.Nested(self.part())]
+        for _ in range(self.draw(st.integers(1, 2))):
+            kind = self.draw(st.sampled_from([m.Nested, m.Nested, m.Optional, m.Minus]))
+            elements.append(kind(self.part()))
+        if self.chance(4):
+            elements.append(m.Filter(self.condition(1)))
+        return m.Select(m.Group(tuple(elements)))
+
+
 class Paths(Composer):
     """One or two paths of some depth, their ends variables, constants, strangers, or bound by VALUES."""
 
@@ -147,15 +177,18 @@ class Paths(Composer):
 
 
 class Aggregates(Composer):
-    """Aggregates over the objects of the event."""
+    """Aggregates over the objects of the event, over what may be unbound, and over what is hidden."""
 
     def query(self) -> m.Select:
-        where: list[m.Element] = [m.Bgp(((m.V("x"), m.V("y"), m.V("z")),))]
-        if self.chance(3):
-            where.append(m.Optional(m.Group((m.Bgp(((m.V("z"), ex("q"), m.V("w")),)),))))
+        last: m.Place = m.Star(1) if self.chance(4) else m.V("z")
+        where: list[m.Element] = [m.Bgp(((m.V("x"), m.V("y"), last),))]
+        if self.chance(2):
+            where.append(m.Optional(m.Group((m.Bgp(((m.V("x"), ex("q"), m.V("w")),)),))))
         if self.chance(3):
             where.append(m.Filter(("isNumeric", m.V("z"))))
-        return self.aggregation(m.Group(tuple(where)), ["COUNT", "SUM", "MIN", "MAX", "AVG", "SAMPLE"])
+        query = self.aggregation(m.Group(tuple(where)), ["COUNT", "SUM", "MIN", "MAX", "AVG", "SAMPLE"])
+        perhaps = m.Agg(self.draw(st.sampled_from(["COUNT", "SUM", "AVG"])), self.chance(2), m.V("w"))
+        return dataclasses.replace(query, columns=(*(query.columns or ()), (m.V("n"), perhaps)))
 
 
 class Filters(Composer):
@@ -189,6 +222,7 @@ def literal_events(draw: st.DrawFn, most: int = 5) -> tuple[m.Statement, ...]:
 
 
 algebra_cases = _cases(Algebra, dense_events(5))
+join_cases = _cases(Joins, dense_events(7))
 path_cases = _cases(Paths, dense_events(7))
 aggregate_cases = _cases(Aggregates, literal_events(6))
 filter_cases = _cases(Filters, literal_events(3))

@@ -5,7 +5,14 @@ from __future__ import annotations
 from hypothesis import given
 from tests.property import brute_sparql, check
 from tests.property import model as m
-from tests.property.strategies_focus import aggregate_cases, algebra_cases, entailments, filter_cases, path_cases
+from tests.property.strategies_focus import (
+    aggregate_cases,
+    algebra_cases,
+    entailments,
+    filter_cases,
+    join_cases,
+    path_cases,
+)
 from tests.property.strategies_sparql import sparql_cases
 
 Case = tuple[m.Select, m.World]
@@ -25,6 +32,12 @@ def test_everything_together(case: Case) -> None:
 @check.examples(500)
 @given(algebra_cases)
 def test_algebra(case: Case) -> None:
+    _agree(case)
+
+
+@check.examples(600)
+@given(join_cases)
+def test_joins(case: Case) -> None:
     _agree(case)
 
 

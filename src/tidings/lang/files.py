@@ -65,6 +65,8 @@ def read_subscriptions(path: str | Path, *, report: Report) -> Iterator[Subscrip
 
     Each one that cannot be read, or whose id another one has already, goes to `report`.
     """
+    if not str(path):
+        raise UsageError("the name of the file or folder of subscriptions is empty")
     taken: dict[str, str] = {}
     for row in _rows(Path(path), report):
         try:

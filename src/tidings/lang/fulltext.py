@@ -134,7 +134,7 @@ def _negation(parser: TermParser) -> FtExpr:
 
 def _proximity(parser: TermParser) -> FtExpr:
     start = parser.i
-    left = _operand(parser)
+    left = _operand(parser, "FTNOT")
     while parser.kinds[parser.i] == "FTNEAR":
         _check_near(parser, left, start)
         parser.i += 1
@@ -146,7 +146,8 @@ def _proximity(parser: TermParser) -> FtExpr:
     return left
 
 
-def _operand(parser: TermParser) -> FtExpr:
+def _operand(parser: TermParser, *also: str) -> FtExpr:
+    """A string or something in parentheses; `also` is what else could stand here."""
     if parser.take("("):
         parser.enter()
         inner = parse_fulltext(parser)
@@ -155,7 +156,7 @@ def _operand(parser: TermParser) -> FtExpr:
         parser.leave()
         return inner
     if parser.kinds[parser.i] != "string":
-        raise parser.unexpected("a quoted string", "FTNOT", "(")
+        raise parser.unexpected("a quoted string", *also, "(")
     found = phrase(parser.string())
     if not found.words:
         raise parser.error("this string has no word to look for", at=parser.i - 1)

@@ -12,6 +12,12 @@ from tidings.ontology import Ontology
 
 _ENGINES = {
     "naive": "tidings.match.naive:Naive",
+    "ops": "tidings.match.ops:Ops",
+    "gtopss": "tidings.match.gtopss:Gtopss",
+    "decomposition": "tidings.match.decomposition:Decomposition",
+    "rtfm": "tidings.match.rtf.matcher:Rtfm",
+    "rtfs": "tidings.match.rtf.matcher:Rtfs",
+    "ibroker": "tidings.match.ibroker:Ibroker",
 }
 
 

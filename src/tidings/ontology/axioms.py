@@ -44,6 +44,8 @@ class Axioms:
     loose_datatypes: frozenset[Term]
     """Those that any literal may stand for, whatever its datatype: schema.org's Text, the XML Schema of 2000, …"""
     signatures: tuple[Signature, ...]
+    described: tuple[Pair, ...]
+    """A class and a named member of an intersection that it is: of use to meta-statements, no part of the hierarchy."""
 
 
 def collect(triples: Iterable[Triple]) -> Axioms:
@@ -57,8 +59,10 @@ def collect(triples: Iterable[Triple]) -> Axioms:
     same_properties = statements[Role.SAME_PROPERTY] + _kindred(
         statements[Role.SAME_EITHER], properties, classes | types.keys()
     )
-    signatures = Expressions(statements, types).signatures()
+    expressions = Expressions(statements, types)
+    signatures, described = expressions.signatures(), expressions.described()
     classes.update(name for signature in signatures for name in (*signature.subjects, *signature.objects))
+    classes.update(name for pair in described for name in pair)
     return Axioms(
         classes=frozenset(classes),
         properties=frozenset(properties),
@@ -72,6 +76,7 @@ def collect(triples: Iterable[Triple]) -> Axioms:
             name for name in classes if is_loose_datatype(name) or not SCHEMA_DATATYPE.isdisjoint(types.get(name, ()))
         ),
         signatures=signatures,
+        described=described,
     )
 
 

@@ -38,6 +38,20 @@ class Expressions:
         found = {s for s in (*self._from_properties(), *self._from_classes()) if s.subjects or s.objects}
         return tuple(sorted(found))
 
+    def described(self) -> tuple[Pair, ...]:
+        """(class, member): the named members of the intersections that hold of all instances of a named class."""
+        leads = self._leads()
+        pairs = {
+            (owner, member)
+            for owner in {*leads, *self._of[Role.INTERSECTION]}
+            if is_iri(owner)
+            for node in _reached(owner, leads)
+            for head in self._of[Role.INTERSECTION].get(node, ())
+            for member in self._list(head)
+            if is_iri(member) and member != owner
+        }
+        return tuple(sorted(pairs))
+
     # --------------------------------------------------------------------------------------------- domain and range
 
     def _from_properties(self) -> Iterator[Signature]:
@@ -94,7 +108,9 @@ class Expressions:
         for owner in sorted({*leads, *self._of[Role.ON_PROPERTY]}):
             if not is_iri(owner):
                 continue
-            for restriction in self._restrictions(owner, leads):
+            for restriction in _reached(owner, leads):
+                if restriction not in self._of[Role.ON_PROPERTY]:
+                    continue
                 values = self._values(restriction)
                 for p in self._of[Role.ON_PROPERTY][restriction]:
                     if is_iri(p):
@@ -121,22 +137,23 @@ class Expressions:
             leads[s].update(member for head in heads for member in self._list(head) if is_blank(member))
         return leads
 
-    def _restrictions(self, owner: Term, leads: Mapping[Term, set[Term]]) -> Iterator[Term]:
-        seen = {owner}
-        todo = [owner]
-        while todo:
-            node = todo.pop()
-            if node in self._of[Role.ON_PROPERTY]:
-                yield node
-            new = leads.get(node, set()) - seen
-            seen |= new
-            todo += new
-
     def _values(self, restriction: Term) -> set[Term]:
         values = set(self._any_of(self._of[Role.VALUES_FROM].get(restriction, ())))
         for value in self._of[Role.HAS_VALUE].get(restriction, ()):
             values.update((iri(parts(value).datatype),) if is_literal(value) else self._types.get(value, ()))
         return values
+
+
+def _reached(owner: Term, leads: Mapping[Term, set[Term]]) -> Iterator[Term]:
+    """The class, and every expression that holds of all its instances."""
+    seen = {owner}
+    todo = [owner]
+    while todo:
+        node = todo.pop()
+        yield node
+        new = leads.get(node, set()) - seen
+        seen |= new
+        todo += new
 
 
 def _table(pairs: Iterable[Pair]) -> dict[Term, list[Term]]:

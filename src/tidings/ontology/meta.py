@@ -8,8 +8,9 @@ and d ⊑ D, a class that is not stated being above everything. There may be mil
 
 What is *allowed* is wider, for a subscription may ask in general terms: (c, p, d) is ruled out only where something is
 declared of p or a property above it, and yet no declared (C, P, D) with P above or below p can have an instance in
-common with it, as far as the class hierarchy tells: some class below both c and C, and some below both d and D. A class
-that the ontology does not know rules nothing out.
+common with it, as far as the class hierarchy tells: some class below both c and C, and some below both d and D. Here
+a class that is an intersection counts as below its named members. A class that the ontology does not know rules
+nothing out.
 
 Classes stand here in one hierarchy with the datatypes: the XML Schema tree below rdfs:Literal, and every class that is
 no datatype below owl:Thing. A literal is never a subject.
@@ -79,6 +80,7 @@ class MetaStatements:
         self._concepts = concepts(axioms, classes)
         self._literal = self._ids(LITERAL_CLASSES[:1])
         self._thing = self._ids(THINGS[:1])
+        self._described = self._reach(axioms.described)
         self._signatures = axioms.signatures
         self._declared: dict[int, list[_Declared]] = defaultdict(list)
         loose = {i for id in self._ids(axioms.loose_datatypes) for i in self._concepts.below(id)}
@@ -119,7 +121,30 @@ class MetaStatements:
         return concept is not None and any(self._concepts.is_below(concept, top) for top in self._literal)
 
     def _meets(self, concept: int | None, stated: Ids) -> bool:
-        return concept is None or not stated or any(self._concepts.overlap(concept, other) for other in stated)
+        return concept is None or not stated or any(self._have_common(concept, other) for other in stated)
+
+    def _have_common(self, a: int, b: int) -> bool:
+        overlap = self._concepts.overlap
+        return overlap(a, b) or any(
+            (b in reach and overlap(id, a)) or (a in reach and overlap(id, b)) for id, reach in self._described.items()
+        )
+
+    def _reach(self, described: Iterable[Pair]) -> dict[int, Ids]:
+        """For every class that is an intersection, what is above it through that, however often."""
+        members: dict[int, set[int]] = defaultdict(set)
+        for owner, member in described:
+            for id in self._ids((owner,)):
+                members[id] |= self._ids((member,))
+        reach = {}
+        for id, direct in members.items():
+            reached, todo = set(direct), list(direct)
+            while todo:
+                above = self._concepts.above(todo.pop())
+                new = above.union(*(members[i] for i in above if i in members)) - reached
+                reached |= new
+                todo += new
+            reach[id] = frozenset(reached)
+        return reach
 
     def _declared_of(self, properties: Ids) -> Iterator[_Declared]:
         return (d for id in properties for d in self._declared.get(id, ()))

@@ -289,6 +289,11 @@ def test_cartesian_products(text: str, product: bool) -> None:
     assert codes(text) == ["cartesian-product"] * product
 
 
+def test_wildcards_are_named_as_they_were_written() -> None:
+    (found,) = problems("ASK { * ex:p ?b . ?c ex:q * }")
+    assert "{* ?b} × {?c *}" in found.message
+
+
 def test_the_home_vertex_links() -> None:
     assert codes("(_:H, ?1, (A, p, B)) (_:H, ?2, (A, q, B))", "ops") == []
     assert codes("(?a, p, ?b) (?c, q, ?d)", "gtopss") == ["cartesian-product"]

@@ -267,3 +267,10 @@ def test_parquet_that_is_not(tmp_path: Path) -> None:
     assert errors[0].startswith("s.parquet: the Parquet file cannot be read")
     pq.write_table(pa.table({"x": [1]}), path)
     assert read(path) == ([], ["s.parquet: the table should have the columns 'id' and 'query'"])
+
+
+def test_an_empty_name_is_not_the_folder_one_stands_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "a.rq").write_text("ASK { ?s ?p ?o }")
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(UsageError, match="empty"):
+        list(read_subscriptions("", report=print))

@@ -150,7 +150,7 @@ def test_expressions(text: str, expected: FtExpr | None) -> None:
             "ftNEAR takes strings, ftNEARs and ftORs of these, not ftAND",
             17,
         ),
-        ('"a" ftNEAR[0,1] ftNOT "c"', "expected a quoted string, ftNOT or '(', found 'ftNOT'", 17),
+        ('"a" ftNEAR[0,1] ftNOT "c"', "expected a quoted string or '(', found 'ftNOT'", 17),
         ("a", "expected a quoted string, ftNOT or '(', found 'a'", 1),
         ('("a"', "expected ftAND, ftOR, ftNEAR or ')', found the end of the text", 5),
         ('"a"@en', "expected the end of the text, found '@en'", 4),

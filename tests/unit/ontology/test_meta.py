@@ -312,3 +312,23 @@ def test_extended_rows_are_what_the_definition_says(
             above = {q for q in rows if o.is_subclass(s, q[0]) and o.is_subproperty(p, q[1]) and o.is_subclass(c, q[2])}
             found = {(m.subject_class, m.property, m.object_class) for m in row.ancestors}
             assert {q for q in found if first_thing() not in q} == above - {(s, p, c)}
+
+
+@pytest.mark.parametrize(
+    "student",
+    [
+        "ex:Student owl:intersectionOf (ex:Person [ owl:onProperty ex:takes ; owl:someValuesFrom ex:Course ]) .",
+        "ex:Student owl:equivalentClass [ daml:intersectionOf (ex:Person ex:Enrolled) ] .",
+        "ex:Student rdfs:subClassOf [ owl:intersectionOf (ex:Pupil) ] . ex:Pupil owl:intersectionOf (ex:Person) .",
+    ],
+)
+def test_an_intersection_is_allowed_what_its_members_are_yet_not_below_them(student: str) -> None:
+    model = ontology(f"""{student} ex:Fresher rdfs:subClassOf ex:Student . ex:Stone a rdfs:Class .
+        ex:email rdfs:domain ex:Person ; rdfs:range xsd:string . ex:of rdfs:range ex:Fresher .""")
+    email, string = ex("email"), term("xsd:string")
+    assert model.allows(ex("Student"), email, string)
+    assert model.allows(ex("Fresher"), email, string)
+    assert model.allows(ex("Stone"), ex("of"), ex("Person"))
+    assert not model.allows(ex("Stone"), email, string)
+    assert not model.is_subclass(ex("Student"), ex("Person"))
+    assert model.extended(ex("Student"), email, string) is None

@@ -52,8 +52,8 @@ from tidings.lang.pattern import (
     core,
 )
 
-MAX_TRIES = 64
-"""How many numberings are tried for one subscription whose variables look alike."""
+MAX_WORK = 4_000_000
+"""How many characters of forms are written to find the numbering of one subscription: a second or two."""
 
 Condition = tuple[Pattern, tuple[GroupKey, ...] | None, tuple[Expr, ...], Values | None, Query | None]
 
@@ -81,11 +81,12 @@ def plain_form(condition: Condition) -> str:
 
 
 def canonical_form(condition: Condition) -> str | None:
-    """The form; None where the variables look so much alike that the bound does not suffice."""
-    vars = list(dict.fromkeys(_variables(condition)))
-    colours = _refined(condition, dict.fromkeys(vars, "?0"))
-    tries = [0]
-    return _least(condition, colours, tries)
+    """The form; None where there is too much of it, or where its variables look too much alike."""
+    colours = dict.fromkeys(_variables(condition), "?0")
+    try:
+        return _Numbering(condition).least(colours)
+    except _TooMuch:
+        return None
 
 
 def _variables(condition: Condition) -> list[Var]:
@@ -94,37 +95,46 @@ def _variables(condition: Condition) -> list[Var]:
     return [*all_variables(shell), *(v for key in group or () if (v := key.var) is not None)]
 
 
-def _least(condition: Condition, colours: dict[Var, str], tries: list[int]) -> str | None:
-    """The least form over all numberings that tell every variable apart."""
-    alike: dict[str, list[Var]] = {}
-    for var, colour in colours.items():
-        alike.setdefault(colour, []).append(var)
-    open_classes = [colour for colour, members in alike.items() if len(members) > 1]
-    if not open_classes:
-        tries[0] += 1
-        return _Writer(colours).text(condition)
-    chosen = min(open_classes, key=lambda colour: (len(alike[colour]), colour))
-    best: str | None = None
-    for var in alike[chosen]:
-        if tries[0] >= MAX_TRIES:
-            return None
-        form = _least(condition, _refined(condition, colours | {var: chosen + "!"}), tries)
-        if form is None:
-            return None
-        best = form if best is None else min(best, form)
-    return best
+class _TooMuch(Exception):
+    """The bound on the work is reached."""
 
 
-def _refined(condition: Condition, colours: dict[Var, str]) -> dict[Var, str]:
-    """Colours split until what stands around a variable no longer tells more apart."""
-    count = len(set(colours.values()))
-    while True:
-        views = {v: (colour, _Writer(colours | {v: "?·"}).text(condition)) for v, colour in colours.items()}
-        ranks = {view: f"?{rank}" for rank, view in enumerate(sorted(set(views.values())))}
-        colours = {v: ranks[view] for v, view in views.items()}
-        if len(ranks) == count or len(ranks) == len(colours):
-            return colours
-        count = len(ranks)
+class _Numbering:
+    """The search for the numbering of one condition's variables."""
+
+    def __init__(self, condition: Condition) -> None:
+        self._condition = condition
+        self._work = 0
+
+    def least(self, colours: dict[Var, str]) -> str:
+        """The least form over all numberings that agree with the colours and tell every variable apart."""
+        colours = self._refined(colours)
+        alike: dict[str, list[Var]] = {}
+        for var, colour in colours.items():
+            alike.setdefault(colour, []).append(var)
+        open_classes = [colour for colour, members in alike.items() if len(members) > 1]
+        if not open_classes:
+            return self._form(colours)
+        chosen = min(open_classes, key=lambda colour: (len(alike[colour]), colour))
+        return min(self.least(colours | {var: chosen + "!"}) for var in alike[chosen])
+
+    def _refined(self, colours: dict[Var, str]) -> dict[Var, str]:
+        """Colours split until what stands around a variable no longer tells more apart."""
+        count = len(set(colours.values()))
+        while True:
+            views = {v: (colour, self._form(colours | {v: "?·"})) for v, colour in colours.items()}
+            ranks = {view: f"?{rank}" for rank, view in enumerate(sorted(set(views.values())))}
+            colours = {v: ranks[view] for v, view in views.items()}
+            if len(ranks) == count or len(ranks) == len(colours):
+                return colours
+            count = len(ranks)
+
+    def _form(self, colours: dict[Var, str]) -> str:
+        form = _Writer(colours).text(self._condition)
+        self._work += len(form)
+        if self._work > MAX_WORK:
+            raise _TooMuch
+        return form
 
 
 # ----------------------------------------------------------------------------------------------------------------- text

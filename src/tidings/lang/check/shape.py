@@ -29,6 +29,7 @@ from tidings.lang.pattern import (
     Var,
     variables,
 )
+from tidings.lang.print_expressions import print_node
 from tidings.rdf.terms import RDF_TYPE, is_literal
 
 # ------------------------------------------------------------------------------------------------------------- products
@@ -44,7 +45,7 @@ def products(query: Query) -> Iterator[Finding]:
             continue
         groups = _linked(_items(scope))
         if len(groups) > 1:
-            parts = " × ".join("{" + " ".join(f"?{v.name}" for v in group) + "}" for group in groups)
+            parts = " × ".join("{" + " ".join(map(print_node, group)) + "}" for group in groups)
             message = f"the patterns fall into {len(groups)} parts that share no variable: {parts}"
             yield Finding("cartesian-product", message, "every combination of their solutions is a solution")
 

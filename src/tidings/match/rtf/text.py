@@ -1,8 +1,8 @@
 """Text constraints, as the RTF paper indexes them: words to be found, and distances between them to be checked.
 
 Full-text expressions are split at their disjunctions, negation pushed inwards, until each alternative is a conjunction
-of proximity formulas, wanted or unwanted. A phrase is a formula without room between its words, and a chain of `ftNEAR`s is
-one formula however it was bracketed, since each step goes on from the end of the one before.
+of proximity formulas, wanted or unwanted. A phrase is a formula without room between its words, and a chain of
+`ftNEAR`s is one formula however it was bracketed, since each step goes on from the end of the one before.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, product
+from sys import getsizeof
 from typing import TypeAlias, TypeVar
 
 from tidings.lang.pattern import FtAnd, FtExpr, FtNear, FtNot, FtOr, FtPhrase, Var
@@ -189,3 +190,18 @@ def _holds(formula: Formula, words: Words, spend: Spend) -> bool:
 def _is_between(places: list[int], first: int, last: int) -> bool:
     at = bisect_left(places, first)
     return at < len(places) and places[at] <= last
+
+
+def bytes_of(text: Text) -> int:
+    """The constraint with its tables; the words themselves belong to the query."""
+    formulas = text.near + text.never
+    tables = [
+        text,
+        text.words,
+        text.near,
+        text.never,
+        *formulas,
+        *(f.words for f in formulas),
+        *(f.gaps for f in formulas),
+    ]
+    return sum(map(getsizeof, tables))

@@ -1,0 +1,160 @@
+"""The query table, and the filtering of one publication through the tries (section 3.2 of the RTF paper)."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from itertools import chain
+from operator import attrgetter
+
+from tidings.match.meaning import Meaning
+from tidings.match.rtf.engine import Publication
+from tidings.match.rtf.joining import Row, projected
+from tidings.match.rtf.text import Text
+from tidings.match.rtf.tries import FULL_TEXT, TrieNode, structure_leaves, word_nodes
+from tidings.match.rtf.tuples import Shared
+from tidings.match.run import Budget
+from tidings.rdf.terms import Term, Triple, is_literal
+
+
+@dataclass(slots=True, eq=False)
+class StoredQuery:
+    """A row of the query table QT: whom to notify, and the tuples that have to match."""
+
+    subscription: str
+    tuples: list[StoredTuple] = field(default_factory=list)
+
+
+@dataclass(slots=True, eq=False)
+class StoredTuple:
+    """A tuple by its identifier.
+
+    `node` is where its structure ends, and in RTFm, which goes on from there, its words. `words` is where they end in
+    the one forest of RTFs. `check` is the text of which the tries do not decide everything.
+    """
+
+    tid: int
+    query: StoredQuery
+    shared: Shared
+    check: Text | None
+    node: TrieNode
+    words: TrieNode | None = None
+
+
+class Filtering(Publication[StoredQuery, StoredTuple]):
+    """filterPublication. `reached` has the nodes traversed that hold tuples, with the triples that led there.
+
+    `scan` is QT where, as published, all of it is to be looked through.
+    """
+
+    def __init__(
+        self, meaning: Meaning, forest: TrieNode, counts: dict[str, int], scan: Iterable[StoredQuery] | None
+    ) -> None:
+        super().__init__(counts, published=scan is not None)
+        self._meaning = meaning
+        self._scan = scan
+        self._tables: dict[tuple[TrieNode, TrieNode | None, tuple[int, ...]], set[Row]] = {}
+        self.reached: defaultdict[TrieNode, list[Triple]] = defaultdict(list)
+        for triple in meaning.triples:
+            leaves, visited = structure_leaves(forest, triple)
+            counts["nodes_visited"] += visited
+            for leaf in leaves:
+                if leaf.tids:
+                    self.reached[leaf].append(triple)
+                if leaf.children and is_literal(triple[2]):
+                    self._descend(leaf, triple)
+
+    def _descend(self, leaf: TrieNode, triple: Triple) -> None:
+        """RTFm: on through the words that stand below the structure."""
+        for node in word_nodes(leaf, self._meaning.words(triple[2]).places):
+            self.counts["nodes_visited"] += 1
+            if node.tids:
+                self.reached[node].append(triple)
+
+    def marked(self) -> Iterable[StoredTuple]:
+        """The tuples whose nodes were reached."""
+        return chain.from_iterable(node.tids for node in self.reached)
+
+    def candidates(self) -> Iterable[StoredQuery]:
+        """The rows of QT all of whose tuples are marked, found from the marks: no other row is looked at."""
+        marks = Counter(map(attrgetter("query"), self.marked()))
+        self.counts["tuples_matched"] += marks.total()
+        if self._scan is not None:
+            return self._scan
+        return [query for query, count in marks.items() if count == len(query.tuples)]
+
+    def tuples(self, query: StoredQuery) -> Iterable[StoredTuple]:
+        return query.tuples
+
+    def table(self, stored: StoredTuple, budget: Budget) -> set[Row]:
+        same = () if self.published else stored.shared.same
+        places = stored.shared.places
+        if stored.check is not None or same:
+            budget.spend(len(self.reached.get(stored.node, ())))
+            fitting = [
+                triple
+                for triple in self._triples(stored)
+                if all(triple[a] == triple[b] for a, b in same) and self._fits(stored.check, triple[2], budget)
+            ]
+            return projected(fitting, places)
+        key = (stored.node, stored.words, places)
+        found = self._tables.get(key)
+        if found is None:
+            found = self._tables[key] = projected(self._triples(stored), places)
+        return found
+
+    def _triples(self, stored: StoredTuple) -> Iterable[Triple]:
+        """The triples that led to where the tuple is stored."""
+        return self.reached.get(stored.node, ())
+
+    def _fits(self, check: Text | None, target: Term, budget: Budget) -> bool:
+        if check is None:
+            return True
+        return is_literal(target) and self.keeps(check, self._meaning.words(target), budget)
+
+
+class SplitFiltering(Filtering):
+    """The same for RTFs: `heard` has the nodes reached in the forest of words, with the literals that led there."""
+
+    def __init__(
+        self,
+        meaning: Meaning,
+        forest: TrieNode,
+        words: TrieNode,
+        counts: dict[str, int],
+        scan: Iterable[StoredQuery] | None,
+    ) -> None:
+        self._spoken: set[Term] = set()
+        super().__init__(meaning, forest, counts, scan)
+        self.heard: defaultdict[TrieNode, set[Term]] = defaultdict(set)
+        for literal in self._spoken:
+            for node in word_nodes(words, meaning.words(literal).places):
+                counts["nodes_visited"] += 1
+                if node.tids:
+                    self.heard[node].add(literal)
+
+    def _descend(self, leaf: TrieNode, triple: Triple) -> None:
+        """To the pseudo-node for the tuples that go on in the forest of words."""
+        self.counts["nodes_visited"] += 1
+        self.reached[leaf.children[FULL_TEXT]].append(triple)
+        self._spoken.add(triple[2])
+
+    def marked(self) -> Iterator[StoredTuple]:
+        """The tuples reached in both forests: of those reached in one, those reached in the other too.
+
+        Whether one triple led to both places shows in its table.
+        """
+        texts = [node for node in self.reached if node.content == FULL_TEXT]
+        yield from chain.from_iterable(node.tids for node in self.reached if node.content != FULL_TEXT)
+        if sum(len(node.tids) for node in texts) <= sum(len(node.tids) for node in self.heard):
+            yield from (stored for node in texts for stored in node.tids if stored.words in self.heard)
+        else:
+            yield from (stored for node in self.heard for stored in node.tids if stored.node in self.reached)
+
+    def _triples(self, stored: StoredTuple) -> Iterable[Triple]:
+        reached = super()._triples(stored)
+        if stored.words is None:
+            return reached
+        literals = self.heard.get(stored.words, ())
+        return [triple for triple in reached if triple[2] in literals]
