@@ -105,7 +105,9 @@ def _subscription(path: str, id: str | None) -> Subscription:
 
 
 def _event(path: str, id: str | None, reading: Reading) -> Event:
-    """The one event that is meant."""
+    """The one event that is meant; its id may be copied from a message, with the angle brackets."""
+    if id is not None and id.startswith("<") and id.endswith(">"):
+        id = id[1:-1]
     errors: list[EventError] = []
     found: dict[str, Event] = {}
     for event in reading.events([path], errors.append):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import replace
 
 from tidings.lang.pattern import (
@@ -78,6 +78,7 @@ def plan_pattern(pattern: Pattern) -> Node:
 def plan_select(query: Query, *, nested: bool) -> Select:
     """The query up to its projected solutions. A nested one counts nothing as one empty group, as SPARQL does."""
     where = plan_pattern(query.where)
+    query = _sampled(query)
     aggregates = list(dict.fromkeys(_aggregates(query)))
     names = {aggregate: f"\0{number}" for number, aggregate in enumerate(aggregates)}
     grouped = query.group is not None or bool(aggregates)
@@ -188,6 +189,26 @@ def _grouping(query: Query, names: dict[Aggregate, str], implicit: bool) -> Grou
     ]
     counted = frozenset(var.name for var in variables(query.where) if not var.hidden)
     return Grouping(keys, aggregations, counted, implicit)
+
+
+def _sampled(query: Query) -> Query:
+    """A variable that a group has no single value of stands for a sample in HAVING and ORDER BY (18.2.4.1)."""
+    if query.group is None and not any(_aggregates(query)):
+        return query
+    keys = {key.var or key.expr for key in query.group or ()}
+    named = keys | {projection.var for projection in query.projection or ()}
+    having = tuple(_sampled_in(expr, keys) for expr in query.having)
+    order = tuple(replace(key, expr=_sampled_in(key.expr, named)) for key in query.order)
+    return replace(query, having=having, order=order)
+
+
+def _sampled_in(expr: Expr, known: Set[Expr]) -> Expr:
+    match expr:
+        case Var():
+            return expr if expr in known else Aggregate("SAMPLE", False, expr)
+        case Call(args=args):
+            return replace(expr, args=tuple(_sampled_in(arg, known) for arg in args))
+    return expr
 
 
 def _aggregates(query: Query) -> Iterator[Aggregate]:

@@ -87,3 +87,9 @@ def test_an_evaluation_that_fails_is_told(tidings: Tidings, world: Path) -> None
     result = explain(tidings, world, "cheap.rq", "two", "--budget", "1")
     assert (result.exit_code, result.stdout) == (2, "")
     assert "budget" in result.stderr
+
+
+def test_an_event_may_be_named_with_its_angle_brackets(tidings: Tidings, world: Path) -> None:
+    files = (world / "subscriptions" / "cheap.rq", world / "events.trig")
+    result = tidings("explain", *files, "--event", "<http://e.x/three>")
+    assert result.stdout.startswith("cheap matches <http://e.x/three>")

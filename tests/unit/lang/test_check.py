@@ -290,8 +290,8 @@ def test_cartesian_products(text: str, product: bool) -> None:
 
 
 def test_wildcards_are_named_as_they_were_written() -> None:
-    (found,) = problems("ASK { * ex:p ?b . ?c ex:q * }")
-    assert "{* ?b} × {?c *}" in found.message
+    (problem,) = problems("ASK { * ex:p * . * ex:q * }")
+    assert problem.message.endswith("{* *} × {* *}")
 
 
 def test_the_home_vertex_links() -> None:

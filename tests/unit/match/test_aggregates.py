@@ -53,6 +53,13 @@ def test_group_by_and_having() -> None:
     assert rows(query + " VALUES ?o { :x }", SALES) == [{"o": "x", "sum": '"3.5"^^decimal'}]
 
 
+def test_a_variable_that_is_not_grouped_is_sampled_in_having_and_order_by() -> None:
+    query = "SELECT ?o { ?s :of ?o ; :n ?n } GROUP BY ?o"
+    assert rows(query + " HAVING (?n < 4)", SALES) == [{"o": "x"}]
+    assert rows(query + " HAVING (BOUND(?n) && ?o = :y)", SALES) == [{"o": "y"}]
+    assert rows(query + " ORDER BY DESC(?n)", SALES) == [{"o": "z"}, {"o": "y"}, {"o": "x"}]
+
+
 def test_group_by_expressions() -> None:
     query = "SELECT ?k (COUNT(*) AS ?c) { ?s :n ?n } GROUP BY (ISNUMERIC(?n) AS ?k) ORDER BY ?k"
     assert rows(query, SALES) == [

@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable
 
 import pytest
 from tests.unit.match.worlds import EX, PROLOGUE, triples
 
 from tidings.errors import UnsupportedError
 from tidings.lang import parse
-from tidings.lang.pattern import Block, ClassOf, Const, Query, TriplePattern, Var
+from tidings.lang.pattern import Block, Call, ClassOf, Const, Query, TriplePattern, Var
 from tidings.match.base import Failure, Match
 from tidings.match.decomposition import Decomposition
 from tidings.match.naive import Naive
 from tidings.ontology import Ontology
 from tidings.rdf.event import Event
-from tidings.rdf.terms import HOME, RDF_TYPE, Term, blank
+from tidings.rdf.terms import HOME, RDF_TYPE, Term, blank, iri
 
 CHAIN = "(_:H, ?a, (:C, :p, :C)) (?a, ?b, (:C, :p, :C)) (?b, ?c, (:C, :p, :C))"
+DIAMOND = "(_:H, ?a, (:C, :p, :D)) (_:H, ?b, (:C, :p, :D)) (?a, ?c, (:D, :p, :E)) (?b, ?c, (:D, :p, :E))"
 
 
 def query(text: str) -> Query:
@@ -44,29 +44,202 @@ def matched(made: Decomposition, turtle: str) -> list[str]:
     return [match.subscription for match in made.match(event(turtle), unexpected)]
 
 
+def nodes(made: Decomposition) -> tuple[float, float]:
+    """Vertex nodes, and nodes put together of others."""
+    stats = made.stats()
+    return stats["vertex_nodes"], stats["network_nodes"] - stats["vertex_nodes"]
+
+
 # ------------------------------------------------------------------------------------------------------------ network
 
 
-def test_one_vertex_after_the_other() -> None:
-    """Two vertices and what they make; a pattern of n vertices has n - 1 nodes above its vertices."""
-    stats = engine("(_:H, ?a, (:C, :p, :D))").stats()
-    assert (stats["vertex_nodes"], stats["network_nodes"]) == (2, 3)
-    stats = engine("(_:H, ?a, (:C, :p, :D)) (?a, ?b, (:D, :p, :E)) (?b, ?c, (:E, :p, :F))").stats()
-    assert (stats["vertex_nodes"], stats["network_nodes"]) == (4, 4 + 3)
+def test_down_to_single_vertices() -> None:
+    """A pattern of n vertices is put together in n - 1 steps; equal parts are one node."""
+    assert nodes(engine("(_:H, ?a, (:C, :p, :D))")) == (2, 1)
+    assert nodes(engine("(_:H, ?a, (:C, :p, :D)) (?a, ?b, (:D, :p, :E)) (?b, ?c, (:E, :p, :F))")) == (4, 3)
+    assert nodes(engine(CHAIN)) == (2, 3)
 
 
-def test_the_same_pattern_under_other_names_is_one_node() -> None:
-    one = "(_:H, ?a, (:C, :p, :D), ?a > 1) (_:H, ?b, (:C, :q, :E)) (?b, ?a, (:E, :r, :D))"
-    other = "(?y, ?x, (:E, :r, :D)) (_:H, ?y, (:C, :q, :E)) (_:H, ?x, (:C, :p, :D), ?x > 1)"
-    assert engine(one, other).stats()["network_nodes"] == engine(one).stats()["network_nodes"]
-    made = engine(one, other)
-    found = made.match(event("_:H a :C ; :p 2 ; :q :b . :b a :E ; :r 2 ."), unexpected)
-    assert found == []
-    found = made.match(Event.of("urn:e", home("_:H a :C ; :p :a ; :q :b . :b a :E ; :r :a . :a a :D .")), unexpected)
-    assert found == []
+def test_equal_labels_are_one_vertex() -> None:
+    """Classes and conditions as sets, whatever the variable is called; a constant or a loop makes another vertex."""
+    text = "(_:H, ?a, (:C, :p, :D), ?a > 1) (_:H, ?a, (:C, :q, :E))"
+    assert nodes(engine(text, "(_:H, ?z, (:C, :q, :E), ?z > 1) (_:H, ?z, (:C, :p, :D))"))[0] == 2
+    assert nodes(engine(text, "(_:H, ?a, (:C, :p, :D), ?a > 2) (_:H, ?a, (:C, :q, :E))"))[0] == 3
+    assert nodes(engine(text, "(_:H, ?a, (:C, :p, :D), ?a > 1) (?a, ?a, (:E, :q, :E))"))[0] == 3
+    assert nodes(engine("(_:H, ?a, (:C, :p, :D))", "(_:H, :a, (:C, :p, :D))"))[0] == 3
 
 
-def home(turtle: str) -> list[tuple[Term, Term, Term]]:
-    """Triples whose home vertex keeps its label."""
-    named = triples(turtle.replace("_:H", "<urn:home>"))
-    return [tuple(HOME if term == "<urn:home>" else term for term in triple) for triple in named]  # type: ignore[misc]
+def test_the_same_pattern_in_other_words_is_one_node() -> None:
+    turned = "(?x, ?z, (:D, :p, :E)) (?y, ?z, (:D, :p, :E)) (_:H, ?x, (:C, :p, :D)) (_:H, ?y, (:C, :p, :D))"
+    made = engine(DIAMOND, turned)
+    assert nodes(made) == nodes(engine(DIAMOND))
+    found = made.match(event("_:H a :C ; :p :a, :b . :a a :D ; :p :c . :b a :D ; :p :c . :c a :E ."), unexpected)
+    assert found == [Match("urn:e", "q0", "file.ttl"), Match("urn:e", "q1", "file.ttl")]
+    a, b, c = (Term(f"<{EX}{name}>") for name in "abc")
+    assert found[0].bindings == ({"a": a, "b": b, "c": c}, {"a": b, "b": a, "c": c})
+    assert found[1].bindings == ({"x": a, "z": c, "y": b}, {"x": b, "z": c, "y": a})
+
+
+def test_the_largest_known_part_is_split_off() -> None:
+    """The diamond with one more vertex needs that vertex and one node."""
+    alone = nodes(engine(DIAMOND))
+    assert nodes(engine(DIAMOND, DIAMOND + "(?c, ?d, (:E, :q, :F))")) == (alone[0] + 1, alone[1] + 1)
+    # A further arc inside the known part makes it another part.
+    assert nodes(engine(DIAMOND, DIAMOND + "(?a, ?b, (:D, :q, :D))"))[1] > alone[1]
+
+
+def test_a_search_cut_short_costs_sharing_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tidings.match.decomposition.network._MOST_PAIRS", 0)
+    made = engine(CHAIN, DIAMOND, DIAMOND + "(?c, ?d, (:E, :q, :F))")
+    diamond = "_:H a :C ; :p :a, :b . :a a :D ; :p :c . :b a :D ; :p :c . :c a :E ."
+    assert matched(made, diamond) == ["q1"]
+    assert matched(made, diamond + ":c :q :d . :d a :F .") == ["q1", "q2"]
+
+
+def test_removal_leaves_what_others_need() -> None:
+    made = engine(DIAMOND, CHAIN)
+    before = nodes(engine(DIAMOND))
+    made.remove("q1")
+    assert nodes(made) == before
+    made.remove("q0")
+    assert nodes(made) == (0, 0)
+    assert len(made) == 0
+    with pytest.raises(KeyError):
+        made.remove("q0")
+    assert matched(made, "_:H a :C ; :p :a .") == []
+
+
+def test_add_replaces() -> None:
+    made = engine("(_:H, ?a, (:C, :p, :D))")
+    made.add("q0", query("(_:H, ?a, (:C, :q, :D))"))
+    assert len(made) == 1
+    assert matched(made, "_:H a :C ; :p :a . :a a :D .") == []
+    assert matched(made, "_:H a :C ; :q :a . :a a :D .") == ["q0"]
+
+
+# ----------------------------------------------------------------------------------------------------------- assembly
+
+
+def test_injective_across_parts() -> None:
+    made = engine(CHAIN)
+    assert matched(made, "_:H a :C ; :p :a . :a a :C ; :p :b . :b a :C ; :p :a .") == []
+    assert matched(made, "_:H a :C ; :p :a . :a a :C ; :p :b . :b a :C ; :p :d . :d a :C .") == ["q0"]
+
+
+def test_counters() -> None:
+    made = engine(CHAIN, "(_:H, ?a, (:C, :p, :F))")
+    made.match(event("_:H a :C ; :p :a . :a a :C ; :p :b . :b a :C ; :p :d . :d a :C ."), unexpected)
+    stats = made.stats()
+    # H is of class C too: it is tried as H and as any C. Nothing is of class F.
+    assert stats["vertex_tests"] == 1 + 4
+    assert stats["joins"] == 3
+    assert (stats["candidates"], stats["matches"], stats["failures"]) == (1, 1, 0)
+    # H; four C; (H, a); the pairs of C; the whole.
+    assert stats["instances"] == 1 + 4 + 1 + 3 + 1
+    assert stats["bytes_held"] > 0
+
+
+def test_published_tries_every_pair() -> None:
+    fan = (
+        "_:H a :C ; :p " + ", ".join(f":n{i}" for i in range(20)) + " . " + " ".join(f":n{i} a :D ." for i in range(20))
+    )
+    repaired, published = (engine(DIAMOND, "(_:H, ?a, (:C, :p, :D))", published=flag) for flag in (False, True))
+    assert matched(repaired, fan) == matched(published, fan) == ["q1"]
+    unconnected = fan + " :x :q :y . " + " ".join(f":m{i} a :D ; :q :x ." for i in range(20))
+    assert matched(repaired, unconnected) == matched(published, unconnected) == ["q1"]
+    assert repaired.stats()["pairs"] < published.stats()["pairs"]
+
+
+def test_a_node_over_the_budget_fails_its_subscriptions() -> None:
+    clique = "_:H a :C . " + " ".join(f":n{i} a :C ; :p :n{j} ." for i in range(12) for j in range(12) if i != j)
+    wide = "(_:H, ?a, (:C, :q, :C)) (?a, ?b, (:C, :p, :C)) (?b, ?c, (:C, :p, :C)) (?c, ?d, (:C, :p, :C))"
+    made = engine(wide, "(_:H, ?a, (:C, :q, :C))", "(_:H, ?a, (:C, :q, :F)) (?a, ?b, (:F, :p, :C))", budget=8_000)
+    failures: list[Failure] = []
+    found = made.match(event(clique + " _:H :q :n1 ."), failures.append)
+    assert [match.subscription for match in found] == ["q1"]
+    assert [(failure.event, failure.subscription) for failure in failures] == [("urn:e", "q0")]
+    assert "budget of 8000 steps" in failures[0].reason
+    assert made.stats()["failures"] == 1
+    # Another event starts with nothing spent.
+    assert matched(made, "_:H a :C ; :q :n1 . :n1 a :C .") == ["q1"]
+
+
+def test_a_part_without_instances_decides() -> None:
+    """Whatever a costly part would give, nothing is of the class that the other part asks for."""
+    clique = "_:H a :C . " + " ".join(f":n{i} a :C ; :p :n{j} ." for i in range(12) for j in range(12) if i != j)
+    wide = "(?a, ?b, (:C, :p, :C)) (?b, ?c, (:C, :p, :C)) (?c, ?d, (:C, :p, :C))"
+    made = engine(f"(_:H, ?a, (:Nothing, :q, :C)) {wide}", budget=8_000)
+    assert matched(made, clique + " _:H :q :n1 .") == []
+
+
+def test_refusals() -> None:
+    made = engine("(_:H, ?a, (:C, :p, :D))")
+    a, p = Var("a"), iri(f"{EX}p")
+    arc, classes = TriplePattern(HOME, p, a), (ClassOf(HOME, p), ClassOf(a, p))
+
+    def form(*triples: TriplePattern, filters: tuple[Call, ...] = (), classes: tuple[ClassOf, ...] = classes) -> Query:
+        return Query("ops", "SELECT", Block(triples, filters=filters, classes=classes, injective=True))
+
+    two = Call("=", (a, Var("b")))
+    none = Call("=", (Const(p), Const(p)))
+    cases = [
+        (parse("ASK {}"), "sparql dialect"),
+        (form(), "statement patterns"),
+        (form(TriplePattern(HOME, Var("p"), a)), "variable as a property"),
+        (form(arc, classes=classes[:1]), "without a class"),
+        (form(arc, classes=(*classes, ClassOf(Var("b"), p))), "no vertex"),
+        (form(arc, filters=(two,)), "not on one vertex"),
+        (form(arc, filters=(none,)), "not on one vertex"),
+    ]
+    for refused, construct in cases:
+        with pytest.raises(UnsupportedError, match=construct):
+            made.add("q0", refused)
+    assert matched(made, "_:H a :C ; :p :a . :a a :D .") == ["q0"]
+
+
+# ------------------------------------------------------------------------------------------- workload of the OPS paper
+
+
+def graph(draw: random.Random, vertices: int, arcs: int) -> tuple[list[Term], set[tuple[int, Term, int]]]:
+    """The class of each vertex, and arcs by which all are reached from the first; two properties a class."""
+    classes = [iri(f"{EX}C{draw.randrange(4)}") for _ in range(vertices)]
+
+    def arc(a: int, b: int) -> tuple[int, Term, int]:
+        return a, iri(f"{EX}p{(hash_of(classes[a]) + draw.randrange(2)) % 5}"), b
+
+    made = {arc(draw.randrange(i), i) for i in range(1, vertices)}
+    while len(made) < arcs:
+        a, b = draw.sample(range(vertices), 2)
+        made.add(arc(a, b))
+    return classes, made
+
+
+def hash_of(cls: Term) -> int:
+    return int(cls[-2])
+
+
+def test_generated_patterns_of_many_vertices() -> None:
+    """As in the paper's experiments, somewhat smaller, with subscriptions drawn from events among the others."""
+    draw = random.Random(4)
+    events = []
+    for number in range(6):
+        classes, arcs = graph(draw, 20, 24)
+        names = [HOME, *(blank(f"b{i}") for i in range(1, 20))]
+        typed = [(names[i], RDF_TYPE, cls) for i, cls in enumerate(classes)]
+        events.append(Event.of(f"urn:e{number}", [*typed, *((names[a], p, names[b]) for a, p, b in arcs)]))
+    oracle, made = Naive(Ontology.empty()), Decomposition(Ontology.empty())
+    for number in range(60):
+        classes, arcs = graph(draw, draw.randint(2, 7), 8 if number % 2 else 1)
+        nodes = [HOME, *(Var(f"v{i}") for i in range(1, len(classes)))]
+        triples = tuple(TriplePattern(nodes[a], p, nodes[b]) for a, p, b in sorted(arcs))
+        asked = tuple(ClassOf(nodes[i], classes[i]) for a, _, b in sorted(arcs) for i in (a, b))
+        form = Query("ops", "SELECT", Block(triples, classes=asked, injective=True), distinct=True)
+        for each in (oracle, made):
+            each.add(f"s{number}", form)
+    total = 0
+    for each in events:
+        expected, found = oracle.match(each, unexpected), made.match(each, unexpected)
+        assert found == expected
+        assert [match.bindings for match in found] == [match.bindings for match in expected]
+        total += len(found)
+    assert total > 20

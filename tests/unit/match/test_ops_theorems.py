@@ -1,4 +1,4 @@
-"""The theorems and lemmas of the OPS paper on generated subscriptions and events, with the oracle and with rules 1 to 5."""
+"""Theorems and lemmas of the OPS paper on generated subscriptions and events, with the oracle and its rules 1 to 5."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def unexpected(failure: Failure) -> None:
 
 @st.composite
 def dense(draw: st.DrawFn) -> Case:
-    """Few vertices, many arcs: ways back, several ways to one vertex, arcs that pass before their pattern is derived."""
+    """Few vertices, many arcs: ways back, several ways to one vertex, arcs that pass before their pattern is there."""
     vertices = [HOME, *(blank(label) for label in "abcd")]
     arcs: list[Triple] = []
     for number in range(draw(st.integers(3, 9))):
@@ -51,10 +51,8 @@ def dense(draw: st.DrawFn) -> Case:
     triples: list[TriplePattern] = []
     classes: list[ClassOf] = []
     for _ in range(draw(st.integers(2, 6))):
-        s, o = (
-            draw(st.sampled_from(reached)),
-            draw(st.sampled_from([*map(Var, "wxyz"), *map(Var, "wxyz"), vertices[1]])),
-        )
+        s = draw(st.sampled_from(reached))
+        o = draw(st.sampled_from([*map(Var, "wxyz"), *map(Var, "wxyz"), vertices[1]]))
         triples.append(TriplePattern(s, draw(st.sampled_from(LINKS)), o))
         classes += [ClassOf(end, draw(st.sampled_from([*CLASSES, THING, THING]))) for end in (s, o)]
         reached.append(o)
@@ -87,7 +85,7 @@ def oracle(case: Case) -> set[frozenset[tuple[str, Term]]]:
     return {frozenset(row.items()) for match in engine.match(event, unexpected) for row in match.bindings}
 
 
-# ------------------------------------------------------------------------------------- rules 1 to 5, taken at their word
+# ------------------------------------------------------------------------------------ rules 1 to 5, taken at their word
 
 Conjunction = frozenset[tuple[str, Term]]
 

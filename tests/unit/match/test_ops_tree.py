@@ -141,7 +141,7 @@ def test_a_passed_state_check_is_no_match_yet() -> None:
 
 
 def test_the_backtracking() -> None:
-    """Figure 7: circle I has nothing left to derive; I, H, G and E are checked, and D has one child less to wait for."""
+    """Figure 7: circle I has nothing left to derive; I, H, G and E are checked, and D waits for one child less."""
     subscription = """
     (_:H, ?d, (owl:Thing, b, owl:Thing))
     (?d, ?g, (owl:Thing, e, owl:Thing))  (?d, ?f, (owl:Thing, f, owl:Thing))

@@ -52,8 +52,8 @@ from tidings.lang.pattern import (
     core,
 )
 
-MAX_WORK = 4_000_000
-"""How many characters of forms are written to find the numbering of one subscription: a second or two."""
+MAX_WORK = 1_000_000
+"""How many characters are written to find the numbering of one subscription: half a second at most."""
 
 Condition = tuple[Pattern, tuple[GroupKey, ...] | None, tuple[Expr, ...], Values | None, Query | None]
 
@@ -104,6 +104,7 @@ class _Numbering:
 
     def __init__(self, condition: Condition) -> None:
         self._condition = condition
+        self._size = len(plain_form(condition))
         self._work = 0
 
     def least(self, colours: dict[Var, str]) -> str:
@@ -130,11 +131,10 @@ class _Numbering:
             count = len(ranks)
 
     def _form(self, colours: dict[Var, str]) -> str:
-        form = _Writer(colours).text(self._condition)
-        self._work += len(form)
+        self._work += self._size
         if self._work > MAX_WORK:
             raise _TooMuch
-        return form
+        return _Writer(colours).text(self._condition)
 
 
 # ----------------------------------------------------------------------------------------------------------------- text

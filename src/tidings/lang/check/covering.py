@@ -14,6 +14,8 @@ from tidings.lang.check.features import Features
 from tidings.lang.check.mapping import Core, Covering
 from tidings.ontology import Ontology
 
+MAX_SIZE = 100
+"""How many triples and filters a core may have to be compared."""
 MAX_CANDIDATES = 200
 """How many of those filed in one place a core is held against."""
 MAX_PAIR_STEPS = 500
@@ -34,15 +36,15 @@ class Coverings:
     """The search through a set of cores. `unfinished` counts those that could not be held against all others."""
 
     def __init__(self, cores: Sequence[Core], ontology: Ontology, *, max_steps: int = MAX_STEPS) -> None:
-        self.unfinished = 0
-        self._cores = cores
+        self._cores = [core for core in cores if core.size <= MAX_SIZE]
+        self.unfinished = len(cores) - len(self._cores)
         self._max_steps = max_steps
         self._covering = Covering(ontology, MAX_PAIR_STEPS)
-        self._features = Features(cores, ontology)
+        self._features = Features(self._cores, ontology)
         self._filed: dict[int, dict[int, list[Core]]] = {}
         counts = Counter(feature for required in self._features.required.values() for feature in required)
         # The broad ones first: one cover is enough, and they are the likeliest.
-        for core in sorted(cores, key=lambda core: core.size):
+        for core in sorted(self._cores, key=lambda core: core.size):
             rarest = sorted(self._features.required[core], key=lambda feature: (counts[feature], feature))
             first, second = [*rarest, _NONE, _NONE][:2]
             self._filed.setdefault(first, {}).setdefault(second, []).append(core)

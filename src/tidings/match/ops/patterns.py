@@ -96,10 +96,10 @@ class SubscriptionGraph:
     outgoing: dict[Vertex, tuple[StatementPattern, ...]] = field(init=False)
 
     def __post_init__(self) -> None:
-        arcs: dict[Vertex, tuple[StatementPattern, ...]] = {}
+        arcs: dict[Vertex, list[StatementPattern]] = {}
         for pattern in self.patterns:
-            arcs[pattern.subject] = (*arcs.get(pattern.subject, ()), pattern)
-        object.__setattr__(self, "outgoing", arcs)
+            arcs.setdefault(pattern.subject, []).append(pattern)
+        object.__setattr__(self, "outgoing", {vertex: tuple(patterns) for vertex, patterns in arcs.items()})
 
     def bytes(self) -> int:
         held = sum(map(getsizeof, (self, self.patterns, self.names, self.outgoing)))

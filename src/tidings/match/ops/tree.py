@@ -7,7 +7,7 @@ statement pattern and stands for *or*: one of its circles must succeed. The root
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TypeAlias
 
 from tidings.match.ops.patterns import Contents, StatementPattern, SubscriptionGraph, Vertex, is_variable
@@ -20,17 +20,31 @@ _NODE = 50
 
 
 class Circle:
-    """A partial mapping solution: the vertex pairs of all matches from the root down to here."""
+    """A partial mapping solution: one more vertex pair, with those of the circles above."""
 
-    __slots__ = ("checked", "children", "pairs", "parent", "unchecked_children")
+    __slots__ = ("checked", "children", "depth", "image", "parent", "unchecked_children", "vertex")
 
-    def __init__(self, parent: Rectangle | None, pairs: dict[Vertex, Term]) -> None:
+    def __init__(self, parent: Rectangle | None, vertex: Vertex, image: Term) -> None:
         self.parent = parent
-        self.pairs = pairs
-        """The vertices, in order, are the path from the home vertex that the rule for cycles asks about."""
+        self.vertex = vertex
+        self.image = image
+        self.depth: int = 1 if parent is None else parent.parent.depth + 1
         self.children: tuple[Rectangle, ...] = ()
         self.unchecked_children = 0
         self.checked = False
+
+    @property
+    def pairs(self) -> dict[Vertex, Term]:
+        """All vertex pairs; the vertices, in order, are the path that the rule for cycles asks about."""
+        return dict(reversed([(circle.vertex, circle.image) for circle in self.upwards()]))
+
+    def upwards(self) -> Iterator[Circle]:
+        """This circle and those above it, up to the root."""
+        circle = self
+        while circle.parent is not None:
+            yield circle
+            circle = circle.parent.parent
+        yield circle
 
     def __repr__(self) -> str:
         return f"({', '.join(f'{vertex}={image}' for vertex, image in self.pairs.items())})"
@@ -39,14 +53,18 @@ class Circle:
 class Rectangle:
     """A statement pattern of the subscription, its variables replaced by what the path knows of them."""
 
-    __slots__ = ("checked", "children", "object", "parent", "pattern", "subject", "tree")
+    __slots__ = ("checked", "children", "object", "on_path", "parent", "pattern", "subject", "tree")
 
-    def __init__(self, tree: MatchingTree, parent: Circle, pattern: StatementPattern) -> None:
+    def __init__(
+        self, tree: MatchingTree, parent: Circle, pattern: StatementPattern, pairs: Mapping[Vertex, Term]
+    ) -> None:
+        """`pairs` are those of the parent."""
         self.tree = tree
         self.parent = parent
         self.pattern = pattern
-        self.subject = parent.pairs[pattern.subject]
-        self.object: Term | None = parent.pairs.get(pattern.object)
+        self.subject = parent.image
+        self.on_path = pattern.object in pairs
+        self.object: Term | None = pairs.get(pattern.object)
         """None: a variable that the path does not know."""
         if self.object is None and not is_variable(pattern.object):
             self.object = Term(pattern.object)
@@ -92,10 +110,10 @@ class MatchingTree:
         self.failure: str | None = None
         self.verified = False
         self.solution: dict[Vertex, Term] | None = None
-        self.root = Circle(None, {HOME: HOME})
+        self.root = Circle(None, HOME, HOME)
         self.circles = 1
         self.rectangles = 0
-        self._derive(self.root, HOME)
+        self._derive(self.root)
         self.initial = {rectangle.pattern: rectangle for rectangle in self.root.children}
 
     def match(self, rectangle: Rectangle, object: Term, *, early: bool) -> tuple[Rectangle, ...]:
@@ -103,16 +121,14 @@ class MatchingTree:
 
         With `early`, pairs that contradict each other make no circle.
         """
-        pairs = rectangle.parent.pairs
-        vertex = rectangle.pattern.object
-        on_path = vertex in pairs
-        if early and not on_path and object in pairs.values():
+        self.budget.spend(rectangle.parent.depth)
+        if early and not rectangle.on_path and any(circle.image == object for circle in rectangle.parent.upwards()):
             return ()
-        circle = Circle(rectangle, pairs if on_path else {**pairs, vertex: object})
+        circle = Circle(rectangle, rectangle.pattern.object, object)
         rectangle.children[object] = circle
         self.circles += 1
-        if not on_path:
-            self._derive(circle, vertex)
+        if not rectangle.on_path:
+            self._derive(circle)
         self.budget.spend(_NODE * (1 + len(circle.children)))
         if not circle.children:
             way = backtrack(circle)
@@ -120,11 +136,13 @@ class MatchingTree:
                 self.backtracks.append(way)
         return circle.children
 
-    def _derive(self, circle: Circle, vertex: Vertex) -> None:
-        patterns = self.graph.outgoing.get(vertex, ())
-        circle.children = tuple([Rectangle(self, circle, pattern) for pattern in patterns])
-        circle.unchecked_children = len(patterns)
-        self.rectangles += len(patterns)
+    def _derive(self, circle: Circle) -> None:
+        patterns = self.graph.outgoing.get(circle.vertex)
+        if patterns is not None:
+            pairs = circle.pairs
+            circle.children = tuple([Rectangle(self, circle, pattern, pairs) for pattern in patterns])
+            circle.unchecked_children = len(patterns)
+            self.rectangles += len(patterns)
 
     @property
     def matched(self) -> bool | None:
