@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -45,8 +47,8 @@ def found(engine: Engine, event: Event) -> dict[str, tuple[dict[str, Term], ...]
     return {match.subscription: match.bindings for match in engine.match(event, unexpected)}
 
 
-def matched(turtle: str, *subscriptions: str, ontology: str = "", **options: bool) -> list[str]:
-    engine = Ops(Ontology.of(triples(ontology)), **options)
+def matched(turtle: str, *subscriptions: str, ontology: str = "", declared_only: bool = False) -> list[str]:
+    engine = Ops(Ontology.of(triples(ontology)), declared_only=declared_only)
     for number, subscription in enumerate(subscriptions):
         engine.add(str(number), ops(subscription))
     return [match.subscription for match in engine.match(event(turtle), unexpected)]
@@ -180,10 +182,10 @@ def test_the_two_verifications_are_counted() -> None:
 # --------------------------------------------------------------------------------------------------------- the protocol
 
 
-def _block(*arcs: TriplePattern, **more: object) -> Query:
-    ends = [end for arc in arcs for end in (arc.s, arc.o)]
-    parts: dict[str, object] = {"classes": tuple(ClassOf(end, THING) for end in ends), "injective": True, **more}
-    return Query("ops", "SELECT", Block(tuple(arcs), **parts), distinct=True)  # type: ignore[arg-type]
+def _block(*arcs: TriplePattern, **changes: Any) -> Query:
+    classes = tuple(ClassOf(end, THING) for arc in arcs for end in (arc.s, arc.o))
+    block = Block(arcs, classes=classes, injective=True)
+    return Query("ops", "SELECT", replace(block, **changes), distinct=True)
 
 
 HOME_ARC = TriplePattern(HOME, P, Var("x"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping
-from typing import cast
+from typing import NamedTuple, cast
 
 from hypothesis import HealthCheck, settings
 from tests.property import model as m
@@ -35,12 +35,21 @@ def examples(quick: int) -> settings:
     )
 
 
+class Matched(NamedTuple):
+    """What one matcher found on one event, among the subscriptions it takes."""
+
+    matcher: str
+    event: Event
+    taken: frozenset[str]
+    found: frozenset[str]
+
+
 def triples(statements: Iterable[m.Statement]) -> list[Triple]:
     return [(Term(nt(s)), Term(nt(p)), Term(nt(o))) for s, p, o in statements]
 
 
-def matched(queries: Mapping[str, Query], ontology: Ontology, event: Event) -> Iterator[tuple[str, set[str], set[str]]]:
-    """For every matcher: its name, the subscriptions it takes, and those of them that match the event."""
+def matched(queries: Mapping[str, Query], ontology: Ontology, events: Iterable[Event]) -> Iterator[Matched]:
+    """What every matcher finds on every event, all subscriptions at once."""
     for name in registry.names():
         engine = registry.create(name, ontology)
         taken = set()
@@ -50,10 +59,11 @@ def matched(queries: Mapping[str, Query], ontology: Ontology, event: Event) -> I
                 taken.add(id)
             except UnsupportedError:
                 continue
-        failures: list[Failure] = []
-        found = {match.subscription for match in engine.match(event, failures.append)}
-        assert not failures, f"{name} failed: {failures}"
-        yield name, taken, found
+        for event in events:
+            failures: list[Failure] = []
+            found = {match.subscription for match in engine.match(event, failures.append)}
+            assert not failures, f"{name} failed: {failures}"
+            yield Matched(name, event, frozenset(taken), frozenset(found))
 
 
 def answers(subscription: m.Subscription, world: m.World) -> dict[str, Answer | None]:

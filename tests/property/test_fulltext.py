@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import sys
 import unicodedata
+from itertools import product
 
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.property import brute_sparql, brute_text, check
+from tests.property import brute_sparql, brute_text, check, render
 from tests.property import model as m
 from tests.property.strategies import ex
-from tests.property.strategies_sparql import fulltexts, nears
+from tests.property.strategies_sparql import fulltexts
 
+from tidings.lang import parse
 from tidings.lang.fulltext import words
+from tidings.ontology import Ontology
+from tidings.rdf.event import Event
 
 # Script blocks where word rules differ, and the characters that case folding and normal forms change most.
 _BLOCKS = [
@@ -46,6 +50,7 @@ _SPECIAL = ["ß", "İ", "e\u0301", "é", "ﬁ", "ǅ", "\u200d", "々", "〇", "�
 _texts = st.lists(st.one_of(_characters, st.sampled_from(_SPECIAL)), max_size=12).map("".join)
 
 
+PHRASES = [("phrase", words) for words in ("a", "b", "a b")]
 _TOKENS = ["the", "olympic", "games", "in", "Rio", "2016", "Tokyo", "東京", ",", "-"]
 
 
@@ -87,11 +92,24 @@ def test_full_text_expressions(tree: m.FtTree, tokens: list[str]) -> None:
     _agree(tree, tokens)
 
 
-@check.examples(500)
-@given(nears(3, ("a", "b", "a b")), st.lists(st.sampled_from("abc"), max_size=8))
-def test_near_bounds(tree: m.FtTree, tokens: list[str]) -> None:
-    """Few words, many occurrences: every distance counts."""
-    _agree(tree, tokens)
+def test_every_near() -> None:
+    """All texts of up to five words over three, under all small bounds, alone and chained."""
+    texts = [" ".join(row) for length in range(6) for row in product("abc", repeat=length)]
+    bounds = [(least, most) for most in range(3) for least in range(most + 1)]
+    trees: list[m.FtTree] = []
+    for (least, most), left, right in product(bounds, PHRASES, PHRASES):
+        near = ("near", left, least, most, right)
+        trees += [near, ("near", near, 0, most, PHRASES[0]), ("near", PHRASES[1], 0, least, near)]
+    where = m.Bgp(((ex("s"), ex("p"), m.V("t")),))
+    queries = {}
+    for number, tree in enumerate(trees):
+        query = m.Select(m.Group((where, m.Filter(("ft", m.V("t"), tree)))), form="ASK")
+        queries[str(number)] = parse(render.text(query))
+    events = [Event.of(f"urn:{text}", check.triples([(ex("s"), ex("p"), m.Lit(text))])) for text in texts]
+    for result in check.matched(queries, Ontology.empty(), events):
+        text = result.event.id.removeprefix("urn:")
+        expected = {id for id in result.taken if brute_text.contains(text, trees[int(id)])}
+        assert result.found == expected, f"{result.matcher} on {text!r}"
 
 
 def _agree(tree: m.FtTree, tokens: list[str]) -> None:

@@ -45,5 +45,5 @@ def test_is_a(world: m.World) -> None:
     knowledge = Knowledge(world)
     (target,) = (o for _, p, o in world.event if p == ex("about"))
     holding = {repr(c) for c in _is_a_subscriptions() if brute_gtopss.satisfied(c, target, knowledge)}
-    for name, taken, found in check.matched(queries, Ontology.of(check.triples(world.ontology)), event):
-        assert found == holding & taken, name
+    for result in check.matched(queries, Ontology.of(check.triples(world.ontology)), [event]):
+        assert result.found == holding & result.taken, result.matcher

@@ -27,10 +27,16 @@ def _queries(subscriptions: dict[str, m.Subscription]) -> dict[str, Query]:
     return {id: parse(text(s), "sparql" if isinstance(s, m.Select) else "gtopss") for id, s in subscriptions.items()}
 
 
-def _agree(queries: dict[str, Query], node: m.RdfTerm, expected: set[str]) -> None:
-    event = Event.of("urn:event:1", check.triples([(ex("s"), ex("v"), node)]))
-    for name, taken, found in check.matched(queries, Ontology.empty(), event):
-        assert found == expected & taken, f"{name} on {nt(node)}"
+def _agree(queries: dict[str, Query], expected: dict[m.RdfTerm, set[str]]) -> None:
+    """What each node is expected to match, as the one object of an event."""
+    events = {
+        f"urn:event:{number}": Event.of(f"urn:event:{number}", check.triples([(ex("s"), ex("v"), node)]))
+        for number, node in enumerate(expected)
+    }
+    wanted = dict(zip(events, expected.items(), strict=True))
+    for result in check.matched(queries, Ontology.empty(), events.values()):
+        node, ids = wanted[result.event.id]
+        assert result.found == ids & result.taken, f"{result.matcher} on {nt(node)}"
 
 
 def test_sparql_comparisons() -> None:
@@ -41,9 +47,11 @@ def test_sparql_comparisons() -> None:
         expressions[f"not {op} {nt(value)}"] = ("!", (op, X, value))
     where = m.Bgp(((ex("s"), ex("v"), X),))
     queries = _queries({id: m.Select(m.Group((where, m.Filter(e))), form="ASK") for id, e in expressions.items()})
-    for node in NODES:
-        expected = {id for id, e in expressions.items() if holds(e, {"x": node}, lambda *_: False)}
-        _agree(queries, node, expected)
+
+    def holding(node: m.RdfTerm) -> set[str]:
+        return {id for id, e in expressions.items() if holds(e, {"x": node}, lambda *_: False)}
+
+    _agree(queries, {node: holding(node) for node in NODES})
 
 
 def test_gtopss_constraints() -> None:
@@ -54,9 +62,11 @@ def test_gtopss_constraints() -> None:
     }
     edges = {id: m.GtopssEdge(ex("s"), ex("v"), X, (), (c,)) for id, c in checks.items()}
     queries = _queries({id: m.GtopssSubscription((edge,)) for id, edge in edges.items()})
-    for node in [*NODES, *MORE_TIMES]:
-        expected = {id for id, c in checks.items() if satisfied(c, node, knowledge)}
-        _agree(queries, node, expected)
+
+    def holding(node: m.RdfTerm) -> set[str]:
+        return {id for id, c in checks.items() if satisfied(c, node, knowledge)}
+
+    _agree(queries, {node: holding(node) for node in dict.fromkeys([*NODES, *MORE_TIMES])})
 
 
 def test_numbers_of_thousands_of_digits() -> None:
@@ -75,5 +85,5 @@ def test_numbers_of_thousands_of_digits() -> None:
     queries = {id: parse(f"ASK {{ ?s ?p ?v FILTER ({condition}) }}") for id, (condition, _) in conditions.items()}
     queries["constraint"] = parse(f"(?s, ?p, ?v, {{}}, {{?v < {next_one}}})", "gtopss")
     expected = {"constraint"} | {id for id, (_, holds) in conditions.items() if holds}
-    for name, taken, found in check.matched(queries, Ontology.empty(), event):
-        assert found == expected & taken, name
+    for result in check.matched(queries, Ontology.empty(), [event]):
+        assert result.found == expected & result.taken, result.matcher

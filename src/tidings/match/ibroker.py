@@ -31,7 +31,7 @@ Bug found, and repaired
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from sys import getsizeof
 
@@ -169,7 +169,8 @@ class Scanning(Publication[Chain, Entry]):
             yield entry
 
     def table(self, stored: Entry, budget: Budget) -> set[Row]:
-        triples: Iterable[Triple] = self._triples.get(stored.bucket.attribute, ())
+        triples: Sequence[Triple] = self._triples.get(stored.bucket.attribute, ())
+        budget.spend(len(triples))
         if stored.subject is not None:
             triples = [triple for triple in triples if triple[0] == stored.subject]
         if isinstance(stored.value, Text):
@@ -187,5 +188,4 @@ class Scanning(Publication[Chain, Entry]):
         if not is_literal(target):
             return False
         words = self._meaning.words(target)
-        budget.spend(1)
         return has_words(text, words) and (text.is_plain or self.keeps(text, words, budget))

@@ -373,6 +373,30 @@ def test_limit_zero_never_matches() -> None:
     assert codes("SELECT * { ?s ex:p ?o } LIMIT 0") == ["never-matches"]
 
 
+# --------------------------------------------------------------------------------------------------------------- bounds
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "ASK { ?s ex:p ?x FILTER(" + "!(?x < 1 || " * 70 + "?x > 5" + ")" * 70 + ") }",
+        "ASK { ?s ex:p ?x FILTER(" + "(?x < 1 && (?x = 2 || " * 45 + "?x > 5" + "))" * 45 + ") }",
+        "ASK { " + "{ ?s ex:p ?x OPTIONAL " * 40 + "{ ?s ex:p ?x }" + "}" * 40 + " }",
+        "ASK { " + "?s ex:p ?x FILTER EXISTS { " * 40 + "?s ex:q ?x" + " }" * 40 + " }",
+        "ASK { ?s " + "(^" * 70 + "ex:p" + ")*" * 70 + " ?x }",
+        "ASK { ?s ex:p ?x FILTER ftcontains(?x, " + "ftNOT (" * 45 + '"a" ftOR "b"' + ")" * 45 + ") }",
+        "ASK { " + " ".join(f"OPTIONAL {{ ?s ex:p{i} ?x{i} }}" for i in range(100)) + " }",
+        "ASK { " + " . ".join(f"?x{i} ex:p ?x{i + 1}" for i in range(1000)) + " }",
+        "ASK { ?s ex:p ?x FILTER(" + " || ".join(f"?x = {i}" for i in range(2000)) + ") }",
+    ],
+)
+def test_deep_and_long_forms(text: str) -> None:
+    """Twice, under other names, so that the search for duplicates has its share."""
+    texts = [PREFIX + text, PREFIX + text.replace("?s", "?t")]
+    subscriptions = [Subscription(str(i), parse(t), t) for i, t in enumerate(texts)]
+    assert any(p.code == "duplicate" for p in check(subscriptions, ONTOLOGY))
+
+
 # ------------------------------------------------------------------------------------------------------------- problems
 
 

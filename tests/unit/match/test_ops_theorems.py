@@ -47,12 +47,13 @@ def dense(draw: st.DrawFn) -> Case:
         subject = draw(st.sampled_from(vertices[: number + 1]))
         arcs.append((subject, draw(st.sampled_from(LINKS)), draw(st.sampled_from(vertices))))
     types = [(v, RDF_TYPE, cls) for v in vertices for cls in draw(st.sets(st.sampled_from(CLASSES[:2]), max_size=2))]
+    ends: list[Node] = [*map(Var, "wxyzwxyz"), vertices[1]]
     reached: list[Node] = [HOME]
     triples: list[TriplePattern] = []
     classes: list[ClassOf] = []
     for _ in range(draw(st.integers(2, 6))):
         s = draw(st.sampled_from(reached))
-        o = draw(st.sampled_from([*map(Var, "wxyz"), *map(Var, "wxyz"), vertices[1]]))
+        o = draw(st.sampled_from(ends))
         triples.append(TriplePattern(s, draw(st.sampled_from(LINKS)), o))
         classes += [ClassOf(end, draw(st.sampled_from([*CLASSES, THING, THING]))) for end in (s, o)]
         reached.append(o)

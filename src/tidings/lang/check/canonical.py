@@ -54,6 +54,8 @@ from tidings.lang.pattern import (
 
 MAX_WORK = 1_000_000
 """How many characters are written to find the numbering of one subscription: half a second at most."""
+MAX_TOTAL_WORK = 100_000_000
+"""And for all together."""
 
 Condition = tuple[Pattern, tuple[GroupKey, ...] | None, tuple[Expr, ...], Values | None, Query | None]
 
@@ -80,13 +82,21 @@ def plain_form(condition: Condition) -> str:
     return _Writer(names, ordered=True).text(condition)
 
 
-def canonical_form(condition: Condition) -> str | None:
-    """The form; None where there is too much of it, or where its variables look too much alike."""
-    colours = dict.fromkeys(_variables(condition), "?0")
-    try:
-        return _Numbering(condition).least(colours)
-    except _TooMuch:
-        return None
+class CanonicalForms:
+    """Canonical forms, as long as the work for all together allows."""
+
+    def __init__(self) -> None:
+        self._left = MAX_TOTAL_WORK
+
+    def form(self, condition: Condition) -> str | None:
+        """The form; None where there is too much of it, or where its variables look too much alike."""
+        numbering = _Numbering(condition, min(self._left, MAX_WORK))
+        try:
+            return numbering.least(dict.fromkeys(_variables(condition), "?0"))
+        except _TooMuch:
+            return None
+        finally:
+            self._left -= numbering.work
 
 
 def _variables(condition: Condition) -> list[Var]:
@@ -102,10 +112,11 @@ class _TooMuch(Exception):
 class _Numbering:
     """The search for the numbering of one condition's variables."""
 
-    def __init__(self, condition: Condition) -> None:
+    def __init__(self, condition: Condition, max_work: int) -> None:
+        self.work = 0
+        self._max_work = max_work
         self._condition = condition
         self._size = len(plain_form(condition))
-        self._work = 0
 
     def least(self, colours: dict[Var, str]) -> str:
         """The least form over all numberings that agree with the colours and tell every variable apart."""
@@ -131,8 +142,8 @@ class _Numbering:
             count = len(ranks)
 
     def _form(self, colours: dict[Var, str]) -> str:
-        self._work += self._size
-        if self._work > MAX_WORK:
+        self.work += self._size
+        if self.work > self._max_work:
             raise _TooMuch
         return _Writer(colours).text(self._condition)
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
+from typing import NamedTuple
 
 from tidings.lang.check import canonical
 from tidings.lang.check.covering import MAX_STEPS, Coverings
@@ -43,7 +44,13 @@ def check(
             yield _problem(subscription, Finding("duplicate", message))
         elif not hopeless and (block := core(subscription.query)) is not None:
             comparable.append((subscription, Core(block, order)))
-    yield from _covered(comparable, onto, max_steps)
+    coverings = Coverings([core for _, core in comparable], onto, max_steps=max_steps)
+    yield from _covered(coverings, {core.order: subscription for subscription, core in comparable})
+    unfinished = twins.unfinished + coverings.unfinished
+    if unfinished:
+        message = "the search for duplicates and covers stopped at its bound: it is not complete for"
+        finding = Finding("covering-incomplete", f"{message} {unfinished:,} subscriptions")
+        yield Problem(None, finding.severity, finding.code, finding.message)
 
 
 def _findings(subscription: Subscription, ontology: Ontology, names: Names | None, label: Label) -> Iterator[Finding]:
@@ -77,6 +84,8 @@ class _Twins:
     """The first subscription of each condition. The forms that need work are made only for those that look alike."""
 
     def __init__(self) -> None:
+        self.unfinished = 0
+        self._forms = canonical.CanonicalForms()
         self._rough: dict[bytes, Subscription] = {}
         self._alike: dict[bytes, _Alike] = {}
 
@@ -88,44 +97,37 @@ class _Twins:
         if first is subscription:
             return None
         if rough not in self._alike:
-            self._alike[rough] = _Alike()
-            self._alike[rough].twin(first, canonical.condition(first.query))
-        return self._alike[rough].twin(subscription, condition)
+            self._alike[rough] = _Alike({}, {})
+            self._twin(first, canonical.condition(first.query), self._alike[rough])
+        return self._twin(subscription, condition, self._alike[rough])
 
-
-class _Alike:
-    """Subscriptions that differ at most in where their variables stand."""
-
-    def __init__(self) -> None:
-        self._plain: dict[bytes, Subscription] = {}
-        self._canonical: dict[bytes, Subscription] = {}
-
-    def twin(self, subscription: Subscription, condition: canonical.Condition) -> Subscription | None:
+    def _twin(self, subscription: Subscription, condition: canonical.Condition, alike: _Alike) -> Subscription | None:
         plain = _digest(canonical.plain_form(condition))
-        if plain in self._plain:
-            return self._plain[plain]
-        form = canonical.canonical_form(condition)
-        first = subscription if form is None else self._canonical.setdefault(_digest(form), subscription)
-        self._plain[plain] = first
+        if plain in alike.plain:
+            return alike.plain[plain]
+        form = self._forms.form(condition)
+        self.unfinished += form is None
+        first = subscription if form is None else alike.canonical.setdefault(_digest(form), subscription)
+        alike.plain[plain] = first
         return None if first is subscription else first
+
+
+class _Alike(NamedTuple):
+    """Subscriptions that differ at most in where their variables stand, by two of their forms."""
+
+    plain: dict[bytes, Subscription]
+    canonical: dict[bytes, Subscription]
 
 
 def _digest(form: str) -> bytes:
     return hashlib.blake2b(form.encode(), digest_size=16).digest()
 
 
-def _covered(comparable: list[tuple[Subscription, Core]], ontology: Ontology, max_steps: int) -> Iterator[Problem]:
-    by_order = {core.order: subscription for subscription, core in comparable}
-    coverings = Coverings([core for _, core in comparable], ontology, max_steps=max_steps)
+def _covered(coverings: Coverings, subscriptions: Mapping[int, Subscription]) -> Iterator[Problem]:
     for narrow, broad, same in coverings:
-        other = by_order[broad.order].id
+        other = subscriptions[broad.order].id
         if same:
             finding = Finding("duplicate", f"matches exactly the events that '{other}' matches")
         else:
             finding = Finding("covered", f"every event that matches it matches '{other}' too")
-        yield _problem(by_order[narrow.order], finding)
-    if coverings.unfinished:
-        count = f"{coverings.unfinished:,} of {len(comparable):,}"
-        message = f"the search for covered subscriptions stopped at its bound: {count} were not held against all others"
-        finding = Finding("covering-incomplete", message)
-        yield Problem(None, finding.severity, finding.code, finding.message)
+        yield _problem(subscriptions[narrow.order], finding)

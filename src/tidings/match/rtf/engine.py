@@ -86,7 +86,7 @@ class Publication(ABC, Generic[Q, P]):
 
 
 class TupleEngine(ABC, Generic[Q, P]):
-    """An `Engine` over conjunctions of tuples. One of the same id is replaced."""
+    """An `Engine` over conjunctions of tuples. What is added under a known id replaces what was there."""
 
     name: str
 

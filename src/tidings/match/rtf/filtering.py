@@ -67,8 +67,9 @@ class Filtering(Publication[StoredQuery, StoredTuple]):
 
     def _descend(self, leaf: TrieNode, triple: Triple) -> None:
         """RTFm: on through the words that stand below the structure."""
-        for node in word_nodes(leaf, self._meaning.words(triple[2]).places):
-            self.counts["nodes_visited"] += 1
+        nodes = word_nodes(leaf, self._meaning.words(triple[2]).places)
+        self.counts["nodes_visited"] += len(nodes)
+        for node in nodes:
             if node.tids:
                 self.reached[node].append(triple)
 
@@ -125,12 +126,13 @@ class SplitFiltering(Filtering):
         counts: dict[str, int],
         scan: Iterable[StoredQuery] | None,
     ) -> None:
-        self._spoken: set[Term] = set()
+        self._spoken: dict[Term, None] = {}
         super().__init__(meaning, forest, counts, scan)
         self.heard: defaultdict[TrieNode, set[Term]] = defaultdict(set)
         for literal in self._spoken:
-            for node in word_nodes(words, meaning.words(literal).places):
-                counts["nodes_visited"] += 1
+            nodes = word_nodes(words, meaning.words(literal).places)
+            counts["nodes_visited"] += len(nodes)
+            for node in nodes:
                 if node.tids:
                     self.heard[node].add(literal)
 
@@ -138,7 +140,7 @@ class SplitFiltering(Filtering):
         """To the pseudo-node for the tuples that go on in the forest of words."""
         self.counts["nodes_visited"] += 1
         self.reached[leaf.children[FULL_TEXT]].append(triple)
-        self._spoken.add(triple[2])
+        self._spoken[triple[2]] = None
 
     def marked(self) -> Iterator[StoredTuple]:
         """The tuples reached in both forests: of those reached in one, those reached in the other too.

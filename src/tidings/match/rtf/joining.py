@@ -21,7 +21,7 @@ Row: TypeAlias = tuple[Term, ...]
 _REMEMBERED = 4
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Table:
     """What one tuple matched: rows over the variables it shares with others."""
 

@@ -102,6 +102,8 @@ def _formulas(expr: FtExpr, most: int) -> list[Formula]:
         gaps.append((expr.least, expr.most))
         operands.append(expr.right)
         expr = expr.left
+    if not gaps:
+        return _operand(expr, most)
     operands.append(expr)
     choices = [_operand(operand, most) for operand in reversed(operands)]
     return [_chained(formulas, gaps[::-1]) for formulas in _combinations(choices, most)]

@@ -108,17 +108,20 @@ def _satisfied(children: dict[str, TrieNode], term: Term) -> list[TrieNode]:
     return [children[key] for key in (term, VARIABLE, WILDCARD) if key in children]
 
 
-def word_nodes(root: TrieNode, words: dict[str, list[int]]) -> Iterator[TrieNode]:
+def word_nodes(root: TrieNode, words: dict[str, list[int]]) -> list[TrieNode]:
     """traverseTrie, for words: every node below `root` that is reached through words of the text alone."""
+    found: list[TrieNode] = []
     todo = [root]
     while todo:
         children = todo.pop().children
         if len(children) <= len(words):
-            found = [child for word, child in children.items() if word in words]
+            satisfied = [child for word, child in children.items() if word in words]
         else:
-            found = [children[word] for word in words if word in children]
-        yield from found
-        todo += [child for child in found if child.children]
+            satisfied = [children[word] for word in words if word in children]
+        if satisfied:
+            found += satisfied
+            todo += [child for child in satisfied if child.children]
+    return found
 
 
 # -------------------------------------------------------------------------------------------------------------- figures
