@@ -6,9 +6,10 @@ import doctest
 import re
 
 import pytest
+from tests.support import ROOT
 
 import tidings
-from tests.support import ROOT
+from tidings.match import registry
 
 README = (ROOT / "README.md").read_text()
 
@@ -21,6 +22,17 @@ def test_the_quick_start_runs(capsys: pytest.CaptureFixture[str]) -> None:
     assert line.startswith("cheap ")
     assert "offer7" in line
     assert "390" in line
+
+
+def test_the_example_of_the_matchers_page_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    [code] = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "matchers.md").read_text(), re.DOTALL)
+    exec(compile(code, "matchers.md", "exec"), {})
+    assert capsys.readouterr().out == "['path']\n[]\n"
+
+
+def test_the_matchers_page_names_every_matcher() -> None:
+    page = (ROOT / "docs" / "matchers.md").read_text()
+    assert all(f"`{name}`" in page for name in registry.names())
 
 
 def test_the_package_docstring_runs() -> None:
