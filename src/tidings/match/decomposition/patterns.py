@@ -37,8 +37,8 @@ class PatternGraph:
         for triple in block.triples:
             for node in (triple.s, triple.o):
                 numbers.setdefault(node, len(numbers))
-        self.variables = tuple((var.name, numbers[var]) for var in variables(query))
         self.labels = _labels(block, numbers)
+        self.variables = tuple((var.name, numbers[var]) for var in variables(query))
         self._between: dict[tuple[int, int], set[Term]] = {}
         self._beside: list[set[int]] = [set() for _ in numbers]
         for triple in block.triples:
