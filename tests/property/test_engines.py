@@ -30,7 +30,7 @@ def _store(world: m.World) -> ox.Store:
     return store
 
 
-@check.examples(400)
+@check.examples(250)
 @given(sparql_cases(PORTABLE))
 def test_pyoxigraph_agrees(case: tuple[m.Select, m.World]) -> None:
     query, world = case
@@ -75,7 +75,7 @@ def _number_queries(draw: st.DrawFn) -> tuple[m.Select, m.World]:
     return m.Select(m.Group((first, only_numbers, m.Filter(draw(_comparison("y"))), more))), world
 
 
-@check.examples(80)
+@check.examples(50)
 @given(_number_queries())
 def test_rdflib_agrees_on_numbers(case: tuple[m.Select, m.World]) -> None:
     query, world = case

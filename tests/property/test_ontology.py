@@ -24,7 +24,7 @@ def _term(name: m.RdfTerm) -> Term:
     return Term(nt(name))
 
 
-@check.examples(300)
+@check.examples(200)
 @given(ontologies())
 def test_closed_hierarchies(statements: tuple[m.Statement, ...]) -> None:
     ontology = Ontology.of(check.triples(statements))

@@ -23,7 +23,7 @@ def _agree(case: Case) -> None:
     check.agree(query, world, brute_sparql.answer(query, world))
 
 
-@check.examples(400)
+@check.examples(300)
 @given(sparql_cases())
 def test_everything_together(case: Case) -> None:
     _agree(case)

@@ -49,11 +49,13 @@ class Hierarchy:
 
         groups = components(upward)
         ids, self._end, tree_parent = _number(groups, upward)
-        self._ids = {nodes[node]: ids[g] for g, group in enumerate(groups) for node in group}
+        id_of_term = {nodes[node]: ids[g] for g, group in enumerate(groups) for node in group}
+        # A blank node of somewhere else is another one, whatever its label, so none is known by name.
+        self._ids = {term: id for term, id in id_of_term.items() if not is_blank(term)}
         self._members: list[tuple[Term, ...]] = [()] * len(groups)
         for g, group in enumerate(groups):
             self._members[ids[g]] = tuple(nodes[node] for node in sorted(group) if not is_blank(nodes[node]))
-        id_of = [self._ids[term] for term in nodes]
+        id_of = [id_of_term[term] for term in nodes]
         links = [(id_of[a], id_of[b]) for a, successors in enumerate(upward) for b in successors]
         self._up: Graph = adjacency(len(groups), links)
         self._down: Graph = adjacency(len(groups), [(b, a) for a, b in links])
@@ -116,7 +118,7 @@ class Hierarchy:
     # ---------------------------------------------------------------------------------------------------- by name
 
     def __contains__(self, name: object) -> bool:
-        return name in self._ids and not str(name).startswith("_")
+        return name in self._ids
 
     def __iter__(self) -> Iterator[Term]:
         """The names, sorted."""

@@ -16,7 +16,7 @@ from tidings.ontology.meta import ExtendedStatement, MetaStatement, MetaStatemen
 from tidings.ontology.names import Labels, Near
 from tidings.ontology.vocabulary import is_built_in, is_built_in_class, is_built_in_property
 from tidings.rdf.limits import DEFAULT_LIMITS, Limits
-from tidings.rdf.terms import Term, Triple, is_iri
+from tidings.rdf.terms import Term, Triple, is_blank, is_iri
 
 Cycles: TypeAlias = Literal["error", "equivalence"]
 Kind: TypeAlias = Literal["class", "property"]
@@ -118,8 +118,11 @@ class Ontology:
         return self._property_parents.get(p, frozenset())
 
     def types_of(self, x: Term) -> frozenset[Term]:
-        """The types stated of x, except those from the RDF, RDFS, OWL and DAML+OIL vocabularies."""
-        return self._axioms.types.get(x, frozenset())
+        """The types stated of x, except those from the RDF, RDFS, OWL and DAML+OIL vocabularies.
+
+        Of a blank node nothing is known: one of another document is another one, whatever its label.
+        """
+        return frozenset() if is_blank(x) else self._axioms.types.get(x, frozenset())
 
     # --------------------------------------------------------------------------------------------- meta-statements
 

@@ -35,7 +35,9 @@ SUBSCRIPTIONS = {
 @pytest.fixture
 def tidings() -> Tidings:
     def run(*args: str | Path, input: bytes | None = None) -> Result:
-        return CliRunner().invoke(app, [str(arg) for arg in args], input=input, prog_name="tidings")
+        return CliRunner(env={"COLUMNS": "120"}).invoke(
+            app, [str(arg) for arg in args], input=input, prog_name="tidings"
+        )
 
     return run
 

@@ -36,7 +36,7 @@ def test_the_example_of_an_explanation_is_what_the_command_prints(tidings: Tidin
         "--event=http://example.org/event/offer-05",
         f"--ontology={world / 'ontologies' / 'auction.ttl'}",
     )
-    assert result.stdout in PAGE
+    assert result.stdout in PAGE, result.stdout
 
 
 def test_the_example_of_a_reject_is_what_the_command_prints(tidings: Tidings, tmp_path: Path) -> None:

@@ -188,6 +188,7 @@ def test_refusals() -> None:
         (form(TriplePattern(HOME, Var("p"), a)), "variable as a property"),
         (form(arc, classes=classes[:1]), "without a class"),
         (form(arc, classes=(*classes, ClassOf(Var("b"), p))), "no vertex"),
+        (query(" ".join(f"(_:H, ?v{i}, (:C, :p, :D))" for i in range(2_000))), "more than 2000 vertices"),
         (form(arc, filters=(two,)), "not on one vertex"),
         (form(arc, filters=(none,)), "not on one vertex"),
     ]

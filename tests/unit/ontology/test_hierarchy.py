@@ -5,9 +5,9 @@ import pickle
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tidings.ontology import hierarchy
+from tidings.ontology import Ontology, hierarchy
 from tidings.ontology.hierarchy import Hierarchy
-from tidings.rdf.terms import Term, blank, iri
+from tidings.rdf.terms import RDF_TYPE, SUBCLASS_OF, Term, blank, iri
 
 SIZE = 9
 numbers = st.integers(0, SIZE - 1)
@@ -121,3 +121,14 @@ def test_it_pickles() -> None:
     again = pickle.loads(pickle.dumps(h))
     assert again.ancestors(name(0)) == h.ancestors(name(0))
     assert again.is_a(name(0), name(2))
+
+
+def test_a_blank_node_is_never_known_by_its_label() -> None:
+    """An event's blank node is not the ontology's class expression or instance that has the same label."""
+    sub, named = Term("_:b"), Term("<e:C>")
+    ontology = Ontology.of(
+        [(sub, SUBCLASS_OF, named), (Term("<e:A>"), SUBCLASS_OF, sub), (sub, RDF_TYPE, Term("<e:T>"))]
+    )
+    assert ontology.superclasses(sub) == {sub}
+    assert ontology.types_of(sub) == frozenset()
+    assert named in ontology.superclasses(Term("<e:A>"))

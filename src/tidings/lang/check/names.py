@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from functools import lru_cache
 from typing import Literal, TypeAlias
 
-from tidings.lang.check.problems import Finding
+from tidings.lang.check.problems import Code, Finding
 from tidings.lang.check.walk import children, expressions, patterns, subexpressions
 from tidings.lang.pattern import (
     Alternative,
@@ -51,19 +51,15 @@ class Names:
     # ---------------------------------------------------------------------------------------------------------- names
 
     def unknown(self, query: Query, label: Label) -> Iterator[Finding]:
+        onto = self._ontology
         for term, kind in dict.fromkeys(_names(query)):
-            if kind == "property" and not self._ontology.is_property(term):
-                yield self._unknown(term, kind, self._ontology.is_class(term) and "class", label)
-            elif kind == "class" and not self._ontology.is_class(term) and not self._is_instance(term):
-                yield self._unknown(term, kind, self._ontology.is_property(term) and "property", label)
+            if kind == "property" and not onto.is_property(term):
+                yield self._unknown(term, "unknown-property", kind, "class" if onto.is_class(term) else None, label)
+            # An instance may stand where a class does: G-ToPSS asks what is above it.
+            elif kind == "class" and not onto.is_class(term) and (onto.is_property(term) or not onto.is_known(term)):
+                yield self._unknown(term, "unknown-class", kind, "property" if onto.is_property(term) else None, label)
 
-    def _is_instance(self, term: Term) -> bool:
-        return self._ontology.is_known(term) and not self._ontology.is_property(term)
-
-    def _unknown(self, term: Term, kind: Kind, other: str | bool, label: Label) -> Finding:
-        code: Literal["unknown-property", "unknown-class"] = (
-            "unknown-property" if kind == "property" else "unknown-class"
-        )
+    def _unknown(self, term: Term, code: Code, kind: Kind, other: Kind | None, label: Label) -> Finding:
         if other:
             return Finding(code, f"{label(term)} is a {other}, not a {kind}", term=term)
         near = self._near(term, kind)

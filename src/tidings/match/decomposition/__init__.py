@@ -18,7 +18,7 @@ It is known here from the OPS paper's description alone. What that leaves open, 
 - Two sets of instances are put together along one connecting arc: from an instance of one side along the event's arcs
   to instances of the other. `published=True` tries every pair, as the plain description has it: the same answers, at
   the published cost.
-- Removal: nodes that no subscription needs any more are taken out.
+- Removal: nodes that no subscription needs any more are taken out. A subscription of thousands of vertices is refused.
 - Work is charged to every subscription that needs it: a node's steps are its own and those of its two parts. Above the
   budget the node's subscriptions fail, unless the other part of a join has no instance and so decides.
 """

@@ -161,9 +161,10 @@ class Network:
 
     def _join(self, pattern: PatternGraph, left: Found, right: Found) -> Found:
         """The node of the two parts, the older one to the left, so that the same parts always make the same node."""
+        if right[0].number < left[0].number:
+            left, right = right, left
         arcs = pattern.connecting(left[1], right[1])
-        turned = pattern.connecting(right[1], left[1])
-        if (right[0].number, turned) < (left[0].number, arcs):
+        if left[0] is right[0] and (turned := pattern.connecting(right[1], left[1])) < arcs:
             left, right, arcs = right, left, turned
         key = left[0].number, right[0].number, arcs
         node = self._assembled.get(key)

@@ -14,6 +14,9 @@ NAME = "decomposition"
 VERTEX = Var("vertex")
 """The variable of every condition, whatever it was called in its subscription."""
 
+MOST_VERTICES = 2_000
+"""Of one subscription: cutting it takes time quadratic in them, about a second for so many."""
+
 Arc: TypeAlias = tuple[int, Term, int]
 """From a vertex, with a property, to a vertex."""
 
@@ -37,6 +40,8 @@ class PatternGraph:
         for triple in block.triples:
             for node in (triple.s, triple.o):
                 numbers.setdefault(node, len(numbers))
+        if len(numbers) > MOST_VERTICES:
+            raise UnsupportedError(NAME, f"more than {MOST_VERTICES} vertices in one subscription")
         self.labels = _labels(block, numbers)
         self.variables = tuple((var.name, numbers[var]) for var in variables(query))
         self._between: dict[tuple[int, int], set[Term]] = {}
