@@ -1,4 +1,4 @@
-"""Settings for every test: generated cases have no deadline, since machines differ, and print how to repeat a failure."""
+"""Settings for every test: generated cases have no deadline, since machines differ, and print how to be repeated."""
 
 from __future__ import annotations
 
