@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import doctest
+import json
 import re
 
 import pytest
@@ -63,3 +64,11 @@ def test_the_public_surface() -> None:
         assert getattr(tidings, name) is not None
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         _ = tidings.nothing
+
+
+def test_the_figures_of_the_readme_are_those_of_the_kept_run() -> None:
+    kept = json.loads((ROOT / "bench" / "results" / "parsing.json").read_text())["rows"]
+    shown = re.findall(r"^\| .+ \| ([\d,]+) \| ([\d.]+) s \| ([\d,]+) µs \|$", README, re.MULTILINE)
+    measured = [(f"{row['count']:,}", f"{row['seconds']:.1f}", f"{row['cpu µs each']:,.0f}") for row in kept]
+    assert shown
+    assert set(shown) <= set(measured)
