@@ -8,7 +8,8 @@ from tidings.lang.fulltext import parse_fulltext
 from tidings.lang.pattern import Aggregate, Call, Const, Exists, Expr, FtContains, Pattern, Var
 from tidings.lang.terms import LITERALS, NUMBERS, TermParser
 from tidings.rdf.regex import compile_regex
-from tidings.rdf.terms import XSD, Term, iri, is_iri, is_literal, parts
+from tidings.rdf.terms import iri, is_iri, is_literal, parts
+from tidings.rdf.values import CASTS as DATATYPES
 
 _LEVELS = {"||": 1, "&&": 2, "*": 5, "/": 5}
 _LEVELS |= dict.fromkeys(["=", "!=", "<", "<=", ">", ">=", "IN", "NOT"], 3)
@@ -35,8 +36,8 @@ _ARITIES |= dict.fromkeys(_ONE.split(), (1, 1)) | dict.fromkeys(_TWO.split(), (2
 _SAME = {"URI": "IRI", "ISURI": "ISIRI"}
 AGGREGATES = frozenset(["COUNT", "SUM", "MIN", "MAX", "AVG", "SAMPLE", "GROUP_CONCAT"])
 _REFUSED = frozenset(["RAND", "UUID", "STRUUID"])
-CASTS = {Term(f"<{XSD}{n}>") for n in ("boolean", "double", "float", "decimal", "integer", "dateTime", "string")}
-"""The functions named by an IRI: the casts of SPARQL 1.1, 17.5."""
+CASTS = frozenset(map(iri, DATATYPES))
+"""The functions named by an IRI: the casts of SPARQL 1.1, 17.5, and those to the other datatypes that have values."""
 
 BUILT_INS = frozenset(_ARITIES) | {"EXISTS", "NOT", "FTCONTAINS"}
 CALLS = BUILT_INS | AGGREGATES | _REFUSED | {"iri", "pname"}

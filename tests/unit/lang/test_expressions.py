@@ -171,7 +171,7 @@ def test_aggregates(source: str, expected: Expr) -> None:
         ("UUID()", "UUID is not available in subscriptions"),
         ("STRUUID()", "STRUUID is not available in subscriptions"),
         ("<http://e.x/f>(?a)", "unknown function <http://e.x/f>"),
-        ("xsd:date(?a)", f"unknown function <{XSD}date>"),
+        ("xsd:anyURI(?a)", f"unknown function <{XSD}anyURI>"),
         ("xsd:integer(?a, ?b)", f"<{XSD}integer> takes one argument, here are 2"),
         ("NOT ?a", "expected EXISTS, found '?a'"),
         ("?a NOT (1)", "expected IN, found '('"),
