@@ -126,20 +126,22 @@ class FilterNode(Node):
 
 
 class ExtendNode(Node):
-    """BIND: an error leaves the variable unbound."""
+    """BIND: an error leaves the variable unbound. BINDs in a row are about one solution, which the first begins."""
 
     def __init__(self, inner: Node, name: str, value: Eval, cost: int) -> None:
         self._inner = inner
         self._name = name
         self._value = value
         self._cost = cost
+        self._first = not isinstance(inner, ExtendNode)
         self.scope = inner.scope | {name}
         self.certain = inner.certain
 
     def rows(self, run: Run, seed: Solution) -> Iterator[Solution]:
         for row in self._inner.rows(run, seed):
             run.budget.spend(self._cost)
-            run.new_solution()
+            if self._first:
+                run.new_solution()
             term = self._value(run, row)
             if term is None:
                 yield row

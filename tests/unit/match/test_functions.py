@@ -200,3 +200,11 @@ def test_blank_nodes_are_new_and_numbered() -> None:
     assert len(set(made)) == 6
     assert "_:new0" not in made
     assert rows(query, event) == [first, second]
+
+
+def test_a_labelled_blank_node_is_one_within_a_solution_of_several_binds() -> None:
+    query = 'SELECT ?s ?a ?b { ?s :p ?o BIND(BNODE("x") AS ?a) BIND(BNODE("x") AS ?b) }'
+    found = rows(query, ":s :p 1 . :t :p 2 .")
+    assert len(found) == 2
+    assert all(row["a"] == row["b"] for row in found)
+    assert found[0]["a"] != found[1]["a"]
