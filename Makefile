@@ -23,7 +23,7 @@ format: $(READY)
 	$(BIN)/ruff format .
 
 bench: $(READY)
-	$(BIN)/python -m bench
+	$(BIN)/tidings bench --output bench/results
 
 soak: $(READY)
 	TIDINGS_SOAK=1 $(BIN)/python -m pytest -n auto --dist worksteal tests/property

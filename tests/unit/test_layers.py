@@ -21,9 +21,17 @@ LAYERS = {
     "broker": 7,
     "spark": 7,
     "demo": 7,
+    "bench": 7,
     "cli": 8,
 }
-ONLY_IN = {"pyspark": {"spark"}, "numba": {"index"}, "click": {"cli"}, "rich": {"cli"}, "rdflib": set[str]()}
+ONLY_IN = {
+    "pyspark": {"spark"},
+    "numba": {"index"},
+    "click": {"cli"},
+    "rich": {"cli"},
+    "rdflib": {"bench"},
+    "matplotlib": {"bench"},
+}
 FILES = sorted(PACKAGE.rglob("*.py"))
 
 

@@ -24,6 +24,7 @@ COMMANDS = {
     "match": "Which subscriptions match which events.",
     "check": "Every problem of every subscription.",
     "explain": "Why a subscription matches an event, or why not.",
+    "bench": "The papers' workloads, measured here.",
     "demo": "A small auction and bibliography world, with reasons.",
     "completion": "The script that completes commands in a shell.",
 }

@@ -44,6 +44,12 @@ class Progress:
             self._counts = "  ".join(f"{value:,} {name}" for name, value in counts.items())
             self._show()
 
+    def tell(self, what: str) -> None:
+        """Say what is being done now, in words."""
+        self._counts = what
+        if self._shown and time.monotonic() >= self._next:
+            self._show()
+
     def clear(self) -> None:
         """Make way for a line of text on the same terminal; the next update brings it back."""
         with self._lock:

@@ -1,15 +1,11 @@
-"""The RTF workload, and the runner of benchmarks."""
+"""The RTF workload."""
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
-
 import pytest
-from bench import parsing, report
-from bench.workloads.rtf import CLASSES, PROPERTIES, WORDS, generated, real, subscriptions
 from tests.support import data_dir
 
+from tidings.bench.workloads.rtf import CLASSES, PROPERTIES, WORDS, generated, real, subscriptions
 from tidings.lang import parse
 from tidings.lang.pattern import core
 
@@ -45,17 +41,3 @@ def test_subscriptions_are_conjunctive_with_as_much_text_as_asked_for(ft: float)
     texts = sum(len(block.filters) for block in blocks if block)
     patterns = sum(len(block.triples) - 1 for block in blocks if block)
     assert ft - 0.1 <= texts / patterns <= ft + 0.1
-
-
-def test_a_benchmark_gives_a_table_and_a_file(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr(report, "RESULTS", tmp_path)
-    monkeypatch.setattr(parsing.rtf, "vocabulary", lambda: NAMES)
-    found = parsing.run(0.0005)
-    report.show(found)
-    assert "cpu µs each" in capsys.readouterr().out
-    kept = json.loads(report.keep(found).read_text(encoding="utf-8"))
-    assert kept["benchmark"] == "parsing"
-    assert kept["machine"]["cores"] > 0
-    assert [row["count"] for row in kept["rows"][:2]] == [50, 10]

@@ -5,11 +5,11 @@ from __future__ import annotations
 import random
 
 import pytest
-from bench.workloads.rtf import generated, subscriptions
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.unit.lang.query_texts import PROLOGUE, queries
 
+from tidings.bench.workloads.rtf import generated, subscriptions
 from tidings.errors import SubscriptionError
 from tidings.lang import shapes
 from tidings.lang.pattern import Query

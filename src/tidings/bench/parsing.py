@@ -14,8 +14,9 @@ from itertools import islice
 
 import pyoxigraph as ox
 
-from bench.report import Report, Row
-from bench.workloads import rtf
+from tidings.bench.report import Report, Row, Table
+from tidings.bench.settings import Settings
+from tidings.bench.workloads import rtf
 from tidings.lang.shapes import Shapes
 from tidings.lang.sparql import parse_sparql
 
@@ -23,14 +24,17 @@ COUNT = 100_000
 SAMPLE = 20_000
 RDFLIB_SAMPLE = 200
 REPEATS = 3
-SEED = 1
 
 
-def run(scale: float) -> Report:
+def run(settings: Settings) -> Report:
+    return at_scale(0.01 if settings.quick else 1.0, settings)
+
+
+def at_scale(scale: float, settings: Settings) -> Report:
     names = rtf.vocabulary()
     rows = []
     for ft in (1.0, 0.5, 0.0):
-        texts = list(rtf.subscriptions(int(COUNT * scale), seed=SEED, ft=ft, names=names))
+        texts = list(rtf.subscriptions(int(COUNT * scale), seed=settings.seed, ft=ft, names=names))
         rows.append(_row("tidings", f"text on {ft:.0%} of the patterns", texts, lambda: Shapes().parse))
         if ft == 1.0:
             some = texts[: int(SAMPLE * scale)]
@@ -40,8 +44,9 @@ def run(scale: float) -> Report:
     rows.append(_row("pyoxigraph, empty store", "no text, no wildcards, a sample", plain, lambda: ox.Store().query))
     few = plain[: max(2, int(RDFLIB_SAMPLE * scale))]
     rows.append(_row("rdflib, to algebra", "no text, no wildcards, a small sample", few, _rdflib))
-    settings: Row = {"vocabulary": names.origin, "patterns": "2 to 5", "seed": SEED, "repeats": REPEATS}
-    return Report("parsing", "how long do subscription texts take to become forms, on one core?", settings, tuple(rows))
+    workload: Row = {"vocabulary": names.origin, "patterns": "2 to 5", "seed": settings.seed, "repeats": REPEATS}
+    question = "how long do subscription texts take to become forms, on one core?"
+    return Report("parsing", question, workload, (Table("Texts to forms", tuple(rows)),))
 
 
 def _row(parser: str, workload: str, texts: Sequence[str], make: Callable[[], Callable[[str], object]]) -> Row:

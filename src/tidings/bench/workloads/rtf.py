@@ -45,9 +45,8 @@ class Vocabulary:
 
 
 def vocabulary() -> Vocabulary:
-    """DBpedia's, where `TIDINGS_DATA` (or a folder `shared/data` beside the checkout) has it, else a generated one."""
-    default = Path(__file__).resolve().parents[3] / "shared" / "data"
-    data = Path(os.environ.get("TIDINGS_DATA") or default)
+    """DBpedia's, where the folder `TIDINGS_DATA`, or else `../shared/data`, has it; elsewhere a generated one."""
+    data = Path(os.environ.get("TIDINGS_DATA") or "../shared/data")
     ontology = data / "dbpedia-ontology" / "dbpedia-ontology-2015-04-10.core.nt.gz"
     abstracts = data / "dbpedia-music" / "music.ttl.gz"
     return real(ontology, abstracts) if ontology.exists() and abstracts.exists() else generated()

@@ -1,1 +1,0 @@
-"""Benchmarks by name: `python -m bench [NAME …]` runs them, prints tables, keeps the figures in bench/results."""

@@ -1,0 +1,32 @@
+"""The benchmarks by name. Each generates its workload from a seed, measures, and says what it found.
+
+workloads/    subscriptions and events, as a paper describes them
+measure       one engine on one workload: seconds, counters, matches
+report        what a benchmark gives: tables, figures, claims; kept as JSON and as Markdown
+plots         its figures as SVG
+parsing, ops, gtopss, rtf    the benchmarks
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+from tidings.bench.report import Report
+from tidings.bench.settings import Settings
+from tidings.errors import UsageError
+
+BENCHMARKS = {
+    "parsing": "how long subscription texts take to become forms",
+    "ops": "the OPS paper's workload: ops, decomposition, naive",
+    "gtopss": "the G-ToPSS paper's workload: gtopss, ops, naive",
+    "rtf": "the RTF paper's workload: rtfm, rtfs, ibroker",
+}
+
+
+def run(name: str, settings: Settings) -> Report:
+    """Run the benchmark of this name."""
+    if name not in BENCHMARKS:
+        raise UsageError(f"there is no benchmark '{name}'; there are: {', '.join(BENCHMARKS)}")
+    report = import_module(f"tidings.bench.{name}").run(settings)
+    assert isinstance(report, Report)
+    return report
