@@ -18,6 +18,7 @@ LAYERS = {
     "index": 4,
     "match": 5,
     "delivery": 6,
+    "draw": 6,
     "broker": 7,
     "spark": 7,
     "demo": 7,

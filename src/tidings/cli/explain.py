@@ -12,18 +12,21 @@ import click
 
 from tidings.cli.options import OntologyFiles, Reading, ontology_options, reading_options
 from tidings.cli.terminal import Command, Terminal, printable, styled
+from tidings.draw import event_svg, tree_svg
 from tidings.errors import EventError, SubscriptionError, UsageError
 from tidings.lang.files import Subscription, read_subscriptions
-from tidings.match.base import Failure
 from tidings.match.explain import MARKS, Names, declared_prefixes, explain, explanation_text
-from tidings.match.registry import create, names
+from tidings.match.ops import Ops
+from tidings.match.registry import names
 from tidings.match.run import DEFAULT_BUDGET
+from tidings.match.workings import Workings, workings, workings_text
 from tidings.ontology import Ontology
 from tidings.rdf.event import Event
 
 _EXAMPLE = """
 tidings explain cheap.rq offer.ttl --ontology auction.ttl
 tidings explain subscriptions.ndjson#cheap offers.trig --event http://example.org/event/offer-02
+tidings explain cheap.ops offer.ttl --matcher ops --svg tree.svg
 """
 _LISTED = 10
 
@@ -34,7 +37,7 @@ _LISTED = 10
 @click.option("--id", "id_", metavar="ID", help="Which subscription of the file; also FILE#ID.")
 @click.option("--event", "event_id", metavar="ID", help="Which event of the file.")
 @ontology_options
-@click.option("--matcher", metavar="NAME", help="Also ask this matcher, and say so if it does not agree.")
+@click.option("--matcher", metavar="NAME", help="Also ask this matcher, and tell how it comes to its answer.")
 @click.option(
     "--budget",
     type=click.IntRange(min=1),
@@ -44,6 +47,12 @@ _LISTED = 10
     help="What each question about the subscription may cost.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the explanation as JSON.")
+@click.option(
+    "--svg",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Also draw it: the event graph with what was matched; with --matcher ops, the matching tree.",
+)
 @reading_options
 @click.pass_obj
 def command(
@@ -57,6 +66,7 @@ def command(
     matcher: str | None,
     budget: int,
     as_json: bool,
+    svg: Path | None,
 ) -> int:
     """Tell why SUBSCRIPTION matches EVENT: which triple satisfies which pattern, through which step of a hierarchy; or
     why it does not: the first thing missing, shown on what comes nearest.
@@ -71,14 +81,43 @@ def command(
     published = _event(event, event_id, reading)
     known = declared_prefixes(chosen.text, chosen.dialect)
     explanation = explain(chosen.query, published, ontology, prefixes=known, budget=budget)
-    if as_json:
-        click.echo(json.dumps({"subscription": chosen.id, **asdict(explanation)}, ensure_ascii=False))
-    else:
-        text = explanation_text(explanation, chosen.id, Names(ontology, known), get_terminal_size((120, 25)).columns)
-        click.echo(_coloured(printable(text)))
+    shortened = Names(ontology, known)
+    told = None
     if matcher is not None:
-        return _second_opinion(terminal, matcher, chosen, published, ontology, explanation.matches)
-    return 0
+        told = workings(matcher, chosen.id, chosen.query, published, ontology, shortened, budget=budget)
+    if svg is not None:
+        if matcher == Ops.name:
+            drawing = _tree(chosen, published, ontology, shortened, budget)
+        else:
+            drawing = event_svg(explanation, published, chosen.id, shortened)
+        _write(svg, drawing, terminal)
+    if as_json:
+        how = {} if told is None else {"workings": asdict(told)}
+        click.echo(json.dumps({"subscription": chosen.id, **asdict(explanation), **how}, ensure_ascii=False))
+    else:
+        width = get_terminal_size((120, 25)).columns
+        text = explanation_text(explanation, chosen.id, shortened, width)
+        if told is not None and told.sections:
+            text += "\n\n" + workings_text(told, width)
+        click.echo(_coloured(printable(text)))
+    return 0 if told is None else _second_opinion(terminal, told, explanation.matches)
+
+
+def _tree(chosen: Subscription, event: Event, ontology: Ontology, shortened: Names, budget: int) -> str:
+    """The matching tree as a drawing; a failure on the way is written into it."""
+    matcher = Ops(ontology, budget=budget, keep_trees=True)
+    matcher.add(chosen.id, chosen.query)
+    matcher.match(event, lambda failure: None)
+    return tree_svg(matcher.tree(chosen.id), event.id, shortened, matcher.ems)
+
+
+def _write(path: Path, drawing: str, terminal: Terminal) -> None:
+    try:
+        path.write_text(drawing, "utf-8", newline="\n")
+    except OSError as error:
+        raise UsageError(f"cannot write {path}: {error.strerror or error}") from error
+    if not terminal.quiet:
+        click.echo(printable(f"the drawing is in {path}"), err=True)
 
 
 def _coloured(text: str) -> str:
@@ -132,19 +171,13 @@ def _listed(ids: dict[str, Subscription] | dict[str, Event]) -> str:
     return ", ".join(islice(ids, _LISTED)) + (", …" if len(ids) > _LISTED else "")
 
 
-def _second_opinion(
-    terminal: Terminal, matcher: str, chosen: Subscription, event: Event, ontology: Ontology, matches: bool
-) -> int:
-    engine = create(matcher, ontology)
-    engine.add(chosen.id, chosen.query)
-    failures: list[Failure] = []
-    answer = bool(engine.match(event, failures.append))
-    if failures:
-        terminal.error(f"the matcher '{matcher}' failed: {failures[0].reason}")
+def _second_opinion(terminal: Terminal, told: Workings, matches: bool) -> int:
+    if told.failure is not None:
+        terminal.error(f"the matcher '{told.matcher}' failed: {told.failure}")
         return 1
-    if answer != matches:
-        found = "a match" if answer else "no match"
-        terminal.error(f"the matcher '{matcher}' disagrees: it finds {found}; this is a fault in it")
+    if told.matches != matches:
+        found = "a match" if told.matches else "no match"
+        terminal.error(f"the matcher '{told.matcher}' disagrees: it finds {found}; this is a fault in it")
         return 1
-    terminal.detail(f"the matcher '{matcher}' agrees")
+    terminal.detail(f"the matcher '{told.matcher}' agrees")
     return 0

@@ -11,7 +11,8 @@ of queries; from a beginning that matches, NextToMatch is followed until it is e
 Gaps, and how they are filled
 - An attribute is the predicate of a triple pattern. Variables and wildcards as predicates have a bucket each, which
   every event looks through.
-- NextToMatch names a bucket; how the query is found in it is not said. Here it refers to the entry in the bucket.
+- NextToMatch names a bucket; how the query is found in it is not said. As published, the bucket's list is gone through
+  until it is; else NextToMatch leads to the entry itself.
 - Entries have no field for a subject that is a term; here they do.
 - The order of a chain is that of the triple patterns in the query.
 - Events are E*: nothing is said of entailment on the way to the index.
@@ -25,7 +26,7 @@ Bug found, and repaired
 - Shared variables are never joined: each entry is matched on its own. Rows of bindings are kept along the chain and
   joined at its end, under the budget; a variable twice in one pattern must be the same term twice.
 
-`published=True` leaves the repair out. A match that only it sees has no bindings.
+`published=True` leaves the repair out, and searches buckets. A match that only it sees has no bindings.
 """
 
 from __future__ import annotations
@@ -33,13 +34,14 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from sys import getsizeof
 
 from tidings.lang.pattern import Var
 from tidings.match.meaning import Meaning
 from tidings.match.rtf.engine import Publication, TupleEngine
 from tidings.match.rtf.joining import Row, projected
-from tidings.match.rtf.text import Text, bytes_of, has_words
+from tidings.match.rtf.size import Size
+from tidings.match.rtf.text import Text, has_words
+from tidings.match.rtf.text import measure as measure_text
 from tidings.match.rtf.tries import VARIABLE, WILDCARD, content
 from tidings.match.rtf.tuples import QueryTuple, Shared
 from tidings.match.run import DEFAULT_BUDGET, Budget
@@ -120,23 +122,40 @@ class Ibroker(TupleEngine[Chain, Entry]):
         return count
 
     def _publish(self, meaning: Meaning) -> Scanning:
-        return Scanning(meaning, self._buckets, self._counts, self._published)
+        return Scanning(meaning, self._buckets, self._counts, self.published)
 
     def stats(self) -> Mapping[str, int | float]:
         """Counters since the start, and the sizes of what is stored now.
 
-        `candidates` are the beginnings of queries that were tried, `chains_followed` the references that were followed
-        from them, `bytes_held` those of the index, without the texts and the forms of the queries.
+        `entries_visited` are entries looked at in buckets, `candidates` those of them that queries begin with and whose
+        Value the event may have, `chains_followed` the references that were followed from them. Sizes are those of the
+        index, without the forms of the queries, which are kept for their bindings (see `rtf.size`).
         """
-        held = getsizeof(self._buckets)
+        return {**super().stats(), "buckets": len(self._buckets)}
+
+    def _measure(self, size: Size) -> None:
+        size.own(self._buckets)
         for bucket in self._buckets.values():
-            held += getsizeof(bucket) + getsizeof(bucket.entries) + sum(map(_bytes_of, bucket.entries))
-        held += sum(getsizeof(chain) for chains in self._stored.values() for chain in chains)
-        return {**super().stats(), "buckets": len(self._buckets), "bytes_held": held}
+            size.own(bucket, bucket.entries)
+            size.share(bucket.attribute)
+            size.keep(1, bucket.attribute)
+            for entry in bucket.entries:
+                _measure(entry, size)
+        for chains in self._stored.values():
+            size.own(*chains)
 
 
-def _bytes_of(entry: Entry) -> int:
-    return getsizeof(entry) + (bytes_of(entry.value) if isinstance(entry.value, Text) else 0)
+def _measure(entry: Entry, size: Size) -> None:
+    """The entry in its list: the query's identifier, NextToMatch, Value, and variables, whose names are not counted."""
+    size.own(entry, entry.number)
+    size.share(*(term for term in (entry.subject, entry.value) if isinstance(term, str)))
+    variables = (entry.subject is None) + (entry.bucket.attribute == VARIABLE) + (not isinstance(entry.value, str))
+    size.keep(3 + variables)
+    if isinstance(entry.value, Text):
+        measure_text(entry.value, size)
+        size.keep(0, *entry.value.words)
+    elif entry.value is not None:
+        size.keep(0, entry.value)
 
 
 class Scanning(Publication[Chain, Entry]):
@@ -148,28 +167,48 @@ class Scanning(Publication[Chain, Entry]):
         super().__init__(counts, published)
         self._meaning = meaning
         self._buckets = buckets
-        self._triples: dict[str, list[Triple]] = {}
+        self.by_attribute: dict[str, list[Triple]] = {}
         for triple in meaning.triples:
-            self._triples.setdefault(triple[1], []).append(triple)
+            self.by_attribute.setdefault(triple[1], []).append(triple)
         if meaning.triples:
-            self._triples[VARIABLE] = self._triples[WILDCARD] = list(meaning.triples)
+            self.by_attribute[VARIABLE] = self.by_attribute[WILDCARD] = list(meaning.triples)
 
     def candidates(self) -> Iterator[Chain]:
-        """The queries that begin in the buckets of the event's attributes; every entry there is looked at."""
-        for attribute in self._triples:
+        """The queries that begin with an entry whose Value, if it is a term, the event has."""
+        for attribute, bucket in self._visited():
+            values = {triple[2] for triple in self.by_attribute[attribute]}
+            for entry in bucket.entries:
+                value = entry.value
+                if entry.query.first is entry and (value is None or value in values or isinstance(value, Text)):
+                    yield entry.query
+
+    def beginnings(self) -> Iterator[Chain]:
+        """The queries that begin in the buckets of the event's attributes."""
+        for _, bucket in self._visited():
+            yield from (entry.query for entry in bucket.entries if entry.query.first is entry)
+
+    def _visited(self) -> Iterator[tuple[str, Bucket]]:
+        """The buckets of the event's attributes; every entry there is looked at."""
+        for attribute in self.by_attribute:
             bucket = self._buckets.get(attribute)
             if bucket is not None:
                 self.counts["buckets_visited"] += 1
                 self.counts["entries_visited"] += len(bucket.entries)
-                yield from (entry.query for entry in bucket.entries if entry.query.first is entry)
+                yield attribute, bucket
 
     def tuples(self, query: Chain) -> Iterator[Entry]:
         for entry in query.entries():
-            self.counts["chains_followed"] += entry is not query.first
+            if entry is not query.first:
+                self.counts["chains_followed"] += 1
+                if self.published:
+                    self.counts["entries_visited"] += entry.bucket.entries.index(entry) + 1
             yield entry
 
     def table(self, stored: Entry, budget: Budget) -> set[Row]:
-        triples: Sequence[Triple] = self._triples.get(stored.bucket.attribute, ())
+        return projected(self.fitting(stored, budget), stored.shared.places)
+
+    def fitting(self, stored: Entry, budget: Budget) -> Sequence[Triple]:
+        triples: Sequence[Triple] = self.by_attribute.get(stored.bucket.attribute, ())
         budget.spend(len(triples))
         if stored.subject is not None:
             triples = [triple for triple in triples if triple[0] == stored.subject]
@@ -181,7 +220,7 @@ class Scanning(Publication[Chain, Entry]):
         if not self.published:
             for a, b in stored.shared.same:
                 triples = [triple for triple in triples if triple[a] == triple[b]]
-        return projected(triples, stored.shared.places)
+        return triples
 
     def _contains(self, target: Term, text: Text, budget: Budget) -> bool:
         """Whether the list of words in Value, and what is asked of their positions, is satisfied by a literal."""

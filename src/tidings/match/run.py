@@ -40,6 +40,9 @@ class Budget:
         """A row that stays in memory costs more than one that passes by."""
         self.spend(_KEPT)
 
+    def keep_rows(self, count: int) -> None:
+        self.spend(_KEPT * count)
+
     def text(self, length: int) -> None:
         """A text of this length is read or made."""
         if length > MAX_TEXT:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 from click.testing import Result
@@ -93,3 +94,56 @@ def test_an_event_may_be_named_with_its_angle_brackets(tidings: Tidings, world: 
     files = (world / "subscriptions" / "cheap.rq", world / "events.trig")
     result = tidings("explain", *files, "--event", "<http://e.x/three>")
     assert result.stdout.startswith("cheap matches <http://e.x/three>")
+
+
+# ------------------------------------------------------------------------------------------------------------ drawings
+
+
+def test_a_drawing_of_the_event(tidings: Tidings, world: Path, tmp_path: Path) -> None:
+    file = tmp_path / "drawn.svg"
+    result = explain(tidings, world, "computer.rq", "one", "--svg", str(file))
+    assert (result.exit_code, result.stdout.splitlines()[0]) == (
+        0,
+        "computer matches <http://e.x/one>, with 1 solution",
+    )
+    assert result.stderr == f"the drawing is in {file}\n"
+    root = ElementTree.fromstring(file.read_bytes())
+    assert root.tag.endswith("}svg")
+    assert ":Notebook ⊑ :Computer" in "".join(root.itertext())
+
+
+def test_a_drawing_is_not_told_of_where_nothing_but_errors_is(tidings: Tidings, world: Path, tmp_path: Path) -> None:
+    result = explain(tidings, world, "cheap.rq", "two", "--svg", str(tmp_path / "drawn.svg"), "--json", "-q")
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert json.loads(result.stdout)["matches"] is False
+    assert "does not match" in (tmp_path / "drawn.svg").read_text("utf-8")
+
+
+@pytest.mark.parametrize(("event", "verdict"), [("urn:e", "✓ path matches"), ("urn:f", "✗ path does not match")])
+def test_a_drawing_of_the_matching_tree(
+    event: str, verdict: str, tidings: Tidings, world: Path, tmp_path: Path
+) -> None:
+    (world / "path.ops").write_text("PREFIX : <http://e.x/> (_:H, ?a, (:T, p, :T)) (?a, ?b, (:T, p, :T))")
+    (world / "path.trig").write_text(
+        "PREFIX : <http://e.x/> <urn:e> { _:H a :T ; :p _:a . _:a a :T ; :p _:b . _:b a :T . } <urn:f> { :x :p :y . }"
+    )
+    file = tmp_path / "tree.svg"
+    options = ("--event", event, "--matcher", "ops", "--svg", file)
+    result = tidings("explain", world / "path.ops", world / "path.trig", *options)
+    assert result.exit_code == 0, result.stderr
+    assert verdict in file.read_text("utf-8")
+
+
+def test_a_matching_tree_of_what_ops_does_not_take(tidings: Tidings, world: Path, tmp_path: Path) -> None:
+    result = explain(tidings, world, "cheap.rq", "two", "--matcher", "ops", "--svg", str(tmp_path / "tree.svg"))
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "the matcher 'ops' does not support the dialect 'sparql'" in result.stderr
+    assert not (tmp_path / "tree.svg").exists()
+
+
+def test_a_drawing_that_cannot_be_written(tidings: Tidings, world: Path, tmp_path: Path) -> None:
+    result = explain(tidings, world, "cheap.rq", "two", "--svg", str(tmp_path / "absent" / "drawn.svg"))
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "cannot write" in result.stderr
+    assert "absent" in result.stderr
+    assert explain(tidings, world, "cheap.rq", "two", "--svg", str(tmp_path)).exit_code == 2

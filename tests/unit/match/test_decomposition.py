@@ -150,6 +150,17 @@ def test_published_tries_every_pair() -> None:
     assert repaired.stats()["pairs"] < published.stats()["pairs"]
 
 
+def test_published_keeps_a_rest_that_falls_apart() -> None:
+    """Whatever half of a star is split off first, the half without its centre has the product of its vertices."""
+    star = " ".join(f"(_:H, ?{n}, (:C, :p, :D))" for n in range(7))
+    world = " ".join(f":n{n} a :D ; :p _:H ." for n in range(7)) + " _:H a :C ."
+    repaired, published = (engine(star, published=flag) for flag in (False, True))
+    assert matched(repaired, world) == matched(published, world) == []
+    # H and seven D; only the plain network has parts of several D.
+    assert repaired.stats()["instances"] == 1 + 7
+    assert published.stats()["instances"] >= 1 + 7 + 7 * 6
+
+
 def test_a_node_over_the_budget_fails_its_subscriptions() -> None:
     clique = "_:H a :C . " + " ".join(f":n{i} a :C ; :p :n{j} ." for i in range(12) for j in range(12) if i != j)
     wide = "(_:H, ?a, (:C, :q, :C)) (?a, ?b, (:C, :p, :C)) (?b, ?c, (:C, :p, :C)) (?c, ?d, (:C, :p, :C))"
@@ -242,13 +253,15 @@ def as_query(whole: Graph) -> Query:
     return Query("ops", "SELECT", Block(patterns, classes=asked, injective=True), distinct=True)
 
 
-def test_generated_patterns_of_many_vertices() -> None:
+@pytest.mark.parametrize(("published", "vertices", "arcs"), [(False, 6, 9), (True, 4, 4)])
+def test_generated_patterns_of_many_vertices(published: bool, vertices: int, arcs: int) -> None:
     """As in the paper's experiments, somewhat smaller; half of the subscriptions are parts of events."""
     draw = random.Random(4)
     graphs = [random_graph(draw, 20, 24) for _ in range(6)]
-    oracle, made = Naive(Ontology.empty()), Decomposition(Ontology.empty())
+    oracle, made = Naive(Ontology.empty()), Decomposition(Ontology.empty(), published=published)
     for number in range(60):
-        form = as_query(part_of(draw, draw.choice(graphs), 9) if number % 2 else random_graph(draw, 6, 8))
+        drawn = part_of(draw, draw.choice(graphs), arcs) if number % 2 else random_graph(draw, vertices, arcs - 1)
+        form = as_query(drawn)
         oracle.add(f"s{number}", form)
         made.add(f"s{number}", form)
     total = 0

@@ -7,7 +7,7 @@ from tests.unit.match.worlds import EX, PROLOGUE, triples
 
 from tidings.errors import UnsupportedError
 from tidings.lang import parse
-from tidings.lang.pattern import Block, Constraint, Query, TriplePattern, Var
+from tidings.lang.pattern import Block, Constraint, Query, TriplePattern, Var, variables
 from tidings.match.base import Failure, Match
 from tidings.match.gtopss import Gtopss
 from tidings.match.gtopss.graph import MergedGraph, SubscriptionGraph
@@ -49,7 +49,7 @@ def merged(*texts: str, published: bool = False) -> MergedGraph:
     for number, text in enumerate(texts, 1):
         form = query(text)
         assert isinstance(form.where, Block)
-        graph.insert(SubscriptionGraph(f"s{number}", form, form.where))
+        graph.insert(SubscriptionGraph(f"s{number}", form.where, variables(form.where)))
     return graph
 
 

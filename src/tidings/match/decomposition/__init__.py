@@ -13,11 +13,12 @@ It is known here from the OPS paper's description alone. What that leaves open, 
 - Where to cut: a new pattern is matched against the network itself, arc for arc; the largest known sub-graph found in
   it (S_max) is split off, and the rest is decomposed in the same way. Where nothing larger than a vertex is known, half
   of it is split off, breadth first. The search is bounded; what it misses is shared less, not matched wrongly.
-- A rest that falls apart would have the product of its parts as instances. So its parts are joined to S_max one by one,
-  and every node is a connected graph.
+- A rest that falls apart has the product of its parts as instances. So its parts are joined to S_max one by one, and
+  every node is a connected graph.
 - Two sets of instances are put together along one connecting arc: from an instance of one side along the event's arcs
-  to instances of the other. `published=True` tries every pair, as the plain description has it: the same answers, at
-  the published cost.
+  to instances of the other.
+- `published=True` is the plain description: any half is split off (drawn, the same on every run), a rest stays one
+  part, and every pair of instances is tried. The same answers, at the published cost.
 - Removal: nodes that no subscription needs any more are taken out. A subscription of thousands of vertices is refused.
 - Work is charged to every subscription that needs it: a node's steps are its own and those of its two parts. Above the
   budget the node's subscriptions fail, unless the other part of a join has no instance and so decides.

@@ -35,7 +35,7 @@ class Decomposition:
         self._budget = budget
         self._now = now or current_time()
         self._published = published
-        self._network = Network()
+        self._network = Network(plain=published)
         names = ("events", "vertex_tests", "joins", "pairs", "instances", "candidates", "matches", "failures")
         self._counts = dict.fromkeys(names, 0)
 
@@ -54,7 +54,7 @@ class Decomposition:
 
     def match(self, event: Event, report: Report) -> list[Match]:
         """The subscriptions that match, by id; those that fail are reported. Instances are the bindings."""
-        assembly = Assembly(self._network, Meaning(event, self._ontology), self._budget, self._now, self._published)
+        assembly = self._assembly(Meaning(event, self._ontology))
         assembly.run()
         found = [
             Match(event.id, id, event.source, partial(_answer, positions, instances))
@@ -71,6 +71,9 @@ class Decomposition:
         self._counts["matches"] += len(found)
         self._counts["failures"] += len(failures)
         return found
+
+    def _assembly(self, meaning: Meaning) -> Assembly:
+        return Assembly(self._network, meaning, self._budget, self._now, self._published)
 
     def stats(self) -> Mapping[str, int | float]:
         """The work of all events so far; the network as it is now; its bytes, estimated."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import heapq
+import random
 from collections.abc import Iterable
 from itertools import product
 from sys import getsizeof
@@ -61,7 +62,12 @@ _Key: TypeAlias = tuple[int, int, tuple[Arc, ...]]
 
 
 class Network:
-    def __init__(self) -> None:
+    """`plain` is without care for what is connected: where no part is known, S_max is any half, and what it leaves of a
+    pattern stays one part."""
+
+    def __init__(self, *, plain: bool = False) -> None:
+        self._plain = plain
+        self._dice = random.Random(1)
         self._made = 0
         self._vertices: dict[Label, Vertex] = {}
         self._assembled: dict[_Key, Assembled] = {}
@@ -121,10 +127,22 @@ class Network:
                 (vertex,) = vertices
                 done.append((self._vertex(pattern.labels[vertex]), (vertex,)))
             else:
-                s_max, *rest = _cut(pattern, vertices, known)
+                s_max, *rest = self._cut(pattern, vertices, known)
                 todo += [step for part in reversed(rest) for step in (None, (part, _within(part, known)))]
                 todo.append((s_max, _within(s_max, known)))
         return done[0]
+
+    def _cut(self, pattern: PatternGraph, vertices: frozenset[int], known: list[Found]) -> list[frozenset[int]]:
+        """S_max, the largest known part or else a half, and the rest, or the parts that it falls into."""
+        half = (len(vertices) + 1) // 2
+        if known:
+            s_max = frozenset(known[0][1])
+        elif self._plain:
+            s_max = frozenset(self._dice.sample(sorted(vertices), half))
+        else:
+            s_max = frozenset(pattern.reached(min(vertices), vertices, half))
+        rest = vertices - s_max
+        return [s_max, rest] if self._plain else [s_max, *pattern.components(rest)]
 
     def _known(self, pattern: PatternGraph) -> list[Found]:
         """Where sub-patterns of the network, larger than a vertex, are found in the pattern; the largest first."""
@@ -217,15 +235,6 @@ class Upward:
 
 def _key(node: Assembled) -> _Key:
     return node.left.number, node.right.number, node.arcs
-
-
-def _cut(pattern: PatternGraph, vertices: frozenset[int], known: list[Found]) -> list[frozenset[int]]:
-    """S_max, the largest known part or else a half, and the parts that the rest falls into."""
-    if known:
-        s_max = frozenset(known[0][1])
-    else:
-        s_max = frozenset(pattern.reached(min(vertices), vertices, (len(vertices) + 1) // 2))
-    return [s_max, *pattern.components(vertices - s_max)]
 
 
 def _within(vertices: frozenset[int], known: list[Found]) -> list[Found]:

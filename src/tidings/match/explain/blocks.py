@@ -22,7 +22,7 @@ from tidings.match.explain.evidence import (
 from tidings.match.explain.filters import Inside, expression_variables, filter_finding, filter_text
 from tidings.match.explain.model import Finding
 from tidings.match.explain.probe import Probe, restricted
-from tidings.rdf.terms import HOME, Term
+from tidings.rdf.terms import HOME, RDF_TYPE, Term
 
 _MOST_VALUES = 20
 _MOST_OTHERS = 3
@@ -117,7 +117,26 @@ def _text(probe: Probe, condition: _Condition) -> str:
             return filter_text(probe, expr)
 
 
+def _on(finding: Finding, condition: _Condition, solution: Solution) -> Finding:
+    """The finding with what it is about: the condition itself, and its variables."""
+    match condition:
+        case TriplePattern(s=s, p=p, o=o):
+            asked: TriplePattern | None = condition
+        case ClassOf(node=s, cls=o):
+            p, asked = RDF_TYPE, TriplePattern(s, RDF_TYPE, o)
+        case PathPattern(s=s, o=o):
+            p, asked = RDF_TYPE, None
+        case _Filter():
+            return finding
+    mentioned = [node for node in (s, p, o) if isinstance(node, Var)]
+    return replace(finding, asked=asked, bindings=restricted(solution, mentioned))
+
+
 def _found(probe: Probe, condition: _Condition, solution: Solution, inside: Inside) -> Finding:
+    return _on(_evidence(probe, condition, solution, inside), condition, solution)
+
+
+def _evidence(probe: Probe, condition: _Condition, solution: Solution, inside: Inside) -> Finding:
     match condition:
         case TriplePattern():
             return triple_found(probe, condition, solution)
@@ -130,6 +149,12 @@ def _found(probe: Probe, condition: _Condition, solution: Solution, inside: Insi
 
 
 def _missing(
+    probe: Probe, condition: _Condition, block: Block, kept: list[_Condition], nearest: Solution, inside: Inside
+) -> Finding:
+    return _on(_lack(probe, condition, block, kept, nearest, inside), condition, nearest)
+
+
+def _lack(
     probe: Probe, condition: _Condition, block: Block, kept: list[_Condition], nearest: Solution, inside: Inside
 ) -> Finding:
     match condition:

@@ -16,6 +16,7 @@ from tidings.rdf.terms import RDF_TYPE, Term, Triple, iri, iri_text, is_literal,
 
 _MOST = 3
 _LONGEST_ROUTE = 8
+_LONGEST_KEPT = 100
 
 
 def bound(node: Node, solution: Solution) -> Term | None:
@@ -58,22 +59,26 @@ def class_found(probe: Probe, wanted: ClassOf, solution: Solution) -> Finding:
         datatype = iri(parts(node).datatype)
         steps = _datatype_steps(probe, datatype, wanted.cls)
         said = f"{names.term(node)} is a {names.term(datatype)}"
-        return Finding(True, condition, (said, *steps), direct=not steps)
+        if steps is None:
+            every = (f"every literal is a {names.term(wanted.cls)}",) if wanted.cls in LITERAL_CLASSES else ()
+            return Finding(True, condition, (said, *every), direct=not every)
+        typed = Origin((node, RDF_TYPE, datatype), "datatype", steps)
+        return Finding(True, condition, (said, *names.steps(steps)), typed, direct=not steps)
     source = origin((node, RDF_TYPE, wanted.cls), probe.meaning)
     if source is None:
         return Finding(True, condition, ("every resource is one",))
     return _derived(probe, condition, source)
 
 
-def _datatype_steps(probe: Probe, datatype: Term, cls: Term) -> list[str]:
+def _datatype_steps(probe: Probe, datatype: Term, cls: Term) -> tuple[Step, ...] | None:
     """From a literal's datatype up to the class asked for: XML Schema's own hierarchy, then the ontology's."""
     chain = [datatype, *map(iri, xsd_ancestors(iri_text(datatype)))]
     for i, lower in enumerate(chain):
         steps = class_steps(lower, cls, probe.meaning)
         if steps is not None:
             derived = [Step(a, "⊑", b) for a, b in pairwise(chain[: i + 1])]
-            return probe.names.steps([*derived, *steps])
-    return [f"every literal is a {probe.names.term(cls)}"] if cls in LITERAL_CLASSES else []
+            return (*derived, *steps)
+    return None
 
 
 # -------------------------------------------------------------------------------------------------------- what is not
@@ -152,7 +157,8 @@ def path_found(probe: Probe, pattern: PathPattern, solution: Solution) -> Findin
     else:
         said = tuple(map(names.triple, way[:_LONGEST_ROUTE]))
         said += (f"… and {len(way) - _LONGEST_ROUTE} more",) if len(way) > _LONGEST_ROUTE else ()
-    return Finding(True, path_condition(probe, pattern), said)
+    origins = (origin(triple, probe.meaning) for triple in (way or ())[:_LONGEST_KEPT])
+    return Finding(True, path_condition(probe, pattern), said, route=tuple(source for source in origins if source))
 
 
 def path_missing(probe: Probe, pattern: PathPattern, solution: Solution, reached: Iterable[Term]) -> Finding:

@@ -28,7 +28,7 @@ from tidings.lang.pattern import (
 from tidings.match.base import Solution
 from tidings.match.explain.evidence import derivation
 from tidings.match.explain.model import Finding
-from tidings.match.explain.probe import Probe
+from tidings.match.explain.probe import Probe, restricted
 from tidings.match.explain.provenance import class_steps, origin
 from tidings.match.fulltext import Words, contains
 from tidings.rdf.terms import RDF_TYPE, is_iri, is_literal
@@ -59,6 +59,11 @@ def filter_text(probe: Probe, expr: Expr) -> str:
 
 
 def _condition(probe: Probe, expr: Expr, solution: Solution, inside: Inside) -> Finding:
+    finding = _decided(probe, expr, solution, inside)
+    return replace(finding, bindings=restricted(solution, expression_variables(expr)))
+
+
+def _decided(probe: Probe, expr: Expr, solution: Solution, inside: Inside) -> Finding:
     holds = probe.holds(expr, solution)
     condition = probe.names.expression(expr)
     match expr:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from tidings.lang.pattern import TriplePattern
 from tidings.match.base import Solution
 from tidings.match.explain.provenance import Origin
 
@@ -15,6 +16,10 @@ class Finding:
 
     `origin` is the triple behind a condition that is a triple pattern; `parts` are the conditions inside this one.
     `direct` marks what is stated just as it is asked for, without a step or a comparison between.
+
+    For whoever draws it instead of printing it: `asked` is the condition where it is a triple pattern, or a class,
+    which is one about rdf:type; `route` the triples along a path; `bindings` what the variables of the condition are
+    here, those included that the text does not name.
     """
 
     holds: bool | None
@@ -23,6 +28,9 @@ class Finding:
     origin: Origin | None = None
     parts: tuple[Finding, ...] = ()
     direct: bool = False
+    asked: TriplePattern | None = None
+    route: tuple[Origin, ...] = ()
+    bindings: Solution = field(default_factory=dict)
 
     def failures(self) -> Iterator[Finding]:
         """The innermost conditions that do not hold."""

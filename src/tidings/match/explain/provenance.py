@@ -26,10 +26,13 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """A stated triple and the steps, possibly none, that lead from it to the triple that was asked about."""
+    """A stated triple and the steps, possibly none, that lead from it to the triple that was asked about.
+
+    The source `datatype` is that of what no one states: that a literal is of its datatype.
+    """
 
     stated: Triple
-    source: Literal["event", "ontology"]
+    source: Literal["event", "ontology", "datatype"]
     steps: tuple[Step, ...] = ()
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import partial
 from itertools import product
 
 from tidings.errors import EvaluationError, UnsupportedError
-from tidings.lang.pattern import Block, Constraint, Query, variables
+from tidings.lang.pattern import Block, Constraint, Query, Var, variables
 from tidings.match.base import Answer, Failure, Match, Report, Solution
 from tidings.match.gtopss.graph import MergedEdge, MergedGraph, SubscriptionGraph
 from tidings.match.gtopss.join import NO_COLUMNS, Table, by_size, natural_join
@@ -45,7 +46,9 @@ class Gtopss:
         self._published = published
         self._most_variables = most_variables
         self._graph = MergedGraph(published)
-        self._sub_set: dict[SubscriptionGraph, None] = {}
+        # The counters of one event; SubSet is their keys. `published` carries over those that were not reset.
+        self._edge_counts: Counter[SubscriptionGraph] = Counter()
+        self._carried: Counter[SubscriptionGraph] = Counter()
         self._touched: dict[MergedEdge, None] = {}
         self._counts = dict.fromkeys(
             (
@@ -53,6 +56,7 @@ class Gtopss:
                 "publication_edges",
                 "probes",
                 "edge_lookups",
+                "edge_counts",
                 "candidates",
                 "joined_subscriptions",
                 "joins",
@@ -71,15 +75,16 @@ class Gtopss:
 
     def add(self, id: str, query: Query) -> None:
         """Take a subscription; one of the same id is replaced."""
-        graph = SubscriptionGraph(id, query, self._accepted(query))
+        graph = SubscriptionGraph(id, *self._accepted(query))
         if id in self._graph.subs:
-            self._graph.remove(id)
+            self.remove(id)
         self._graph.insert(graph)
 
     def remove(self, id: str) -> None:
-        self._graph.remove(id)
+        self._carried.pop(self._graph.remove(id), None)
 
-    def _accepted(self, query: Query) -> Block:
+    def _accepted(self, query: Query) -> tuple[Block, tuple[Var, ...]]:
+        """Its edges and constraints, and its variables."""
         if query.dialect != "gtopss":
             raise UnsupportedError(self.name, f"subscriptions in the {query.dialect} dialect")
         block = query.where
@@ -93,7 +98,7 @@ class Gtopss:
                 raise UnsupportedError(self.name, f"a constraint on ?{constraint.var.name}, which is on no edge")
         if len(scope) > self._most_variables:
             raise UnsupportedError(self.name, f"more than {self._most_variables} variables in one subscription")
-        return block
+        return block, scope
 
     # -------------------------------------------------------------------------------------------------- matching
 
@@ -126,12 +131,13 @@ class Gtopss:
         probes = lookups = 0
         for edge in edges:
             v, label, w = edge
+            names = (label, *graph.label_stars)
             for pair in graph.completed(v, w):
                 probes += 1
                 t2 = graph.t1.get(pair)
                 if t2 is None:
                     continue
-                for name in (label, *graph.label_stars):
+                for name in names:
                     lookups += 1
                     met = t2.get(name)
                     if met is not None and met.fits(edge):
@@ -141,20 +147,22 @@ class Gtopss:
         self._counts["publication_edges"] += len(edges)
         self._counts["probes"] += probes
         self._counts["edge_lookups"] += lookups
-        self._counts["candidates"] += len(self._sub_set)
+        self._counts["candidates"] += len(self._edge_counts)
         self._counts["binding_rows"] += sum(len(edge.table.rows) for edge in self._touched)
 
     def _count(self, edge: MergedEdge) -> None:
         self._touched[edge] = None
-        for graph in edge.subs:
-            graph.edge_count += 1
-            self._sub_set[graph] = None
+        self._edge_counts.update(edge.subs.keys())
+        self._counts["edge_counts"] += len(edge.subs)
 
     def _complete(self) -> list[SubscriptionGraph]:
         """Those of SubSet whose every edge was met (published: as often as they have edges), by id."""
-        complete = [graph for graph in self._sub_set if graph.edge_count >= len(graph.edges)]
+        counts = self._edge_counts
+        if self._published:
+            counts.update({graph: self._carried.pop(graph, 0) for graph in counts})
+        complete = [graph for graph, count in counts.items() if count >= graph.size]
         for graph in complete:
-            graph.edge_count = 0
+            del counts[graph]
         complete.sort(key=lambda graph: graph.id)
         self._counts["joined_subscriptions"] += len(complete)
         return complete
@@ -165,11 +173,10 @@ class Gtopss:
                 edge.table.drop_oldest()
             else:
                 edge.table.clear()
-        if not self._published:
-            for graph in self._sub_set:
-                graph.edge_count = 0
+        if self._published:
+            self._carried.update(self._edge_counts)
+        self._edge_counts = Counter()
         self._touched = {}
-        self._sub_set = {}
 
     def _bindings(self, graph: SubscriptionGraph, taxonomy: Taxonomy) -> list[Table] | None:
         """The second stage: one table for each group of edges that variables tie together; None where one is empty."""
@@ -178,7 +185,7 @@ class Gtopss:
         for group in graph.groups:
             b = NO_COLUMNS
             for number, edge in enumerate(group if self._published else by_size(group, budget)):
-                b = natural_join(b, edge, budget)
+                b = self._join(b, edge, budget)
                 self._counts["joins"] += number > 0
                 self._counts["rows_joined"] += len(b.rows)
                 if not b.rows:
@@ -189,9 +196,14 @@ class Gtopss:
             tables.append(b)
         return tables
 
+    def _join(self, b: Table, edge: MergedEdge, budget: Budget) -> Table:
+        return natural_join(b, edge, budget)
+
     def _check_constraints(self, graph: SubscriptionGraph, b: Table, taxonomy: Taxonomy, budget: Budget) -> Table:
         """Algorithm CheckConstraint, on every row."""
         checks = [(b.names.index(star), op, value) for star, op, value in graph.constraints if star in b.names]
+        if not checks:
+            return b
         if self._published:
             checks = checks[:1]
         rows = []

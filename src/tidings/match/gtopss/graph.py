@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
 from itertools import islice, permutations
-from sys import getsizeof
+from operator import itemgetter
+from sys import getsizeof, intern
 from typing import TypeAlias
 
-from tidings.lang.pattern import Block, Constraint, Node, Query, Var, variables
+from tidings.lang.pattern import Block, Constraint, Node, Var
 from tidings.rdf.terms import Term, Triple
 
 Name: TypeAlias = str
@@ -18,10 +20,21 @@ Row: TypeAlias = tuple[Term, ...]
 Column: TypeAlias = tuple[Name, int]
 """A column of a binding table: its name, and the place of its value in a triple."""
 
-Index: TypeAlias = dict[Row, list[Row]]
+Index: TypeAlias = dict[object, list[Row]]
+"""Rows by what `picker` picks."""
 
 # Rows of one binding table, where they outlive their event.
 _MOST_KEPT = 100_000
+_MOST_COLUMNS = 4096
+
+
+def picker(places: tuple[int, ...]) -> Callable[[Row], object]:
+    """What takes the values in these places from a row: one value, or a tuple of none or several."""
+    return itemgetter(*places) if places else _nothing
+
+
+def _nothing(row: Row) -> tuple[()]:
+    return ()
 
 
 class BindingTable:
@@ -42,8 +55,9 @@ class BindingTable:
         index = self._indexes.get((key, rest))
         if index is None:
             index = self._indexes[key, rest] = {}
+            pick = picker(key)
             for row in self.rows:
-                index.setdefault(tuple([row[n] for n in key]), []).append(tuple([row[n] for n in rest]))
+                index.setdefault(pick(row), []).append(tuple([row[n] for n in rest]))
         return index
 
     def clear(self) -> None:
@@ -63,7 +77,7 @@ class BindingTable:
 class MergedEdge:
     """An edge of G_M, shared by all subscriptions that have it."""
 
-    __slots__ = ("columns", "label", "same", "subs", "table", "v", "w")
+    __slots__ = ("columns", "label", "same", "stars", "subs", "table", "v", "w")
 
     def __init__(self, v: Name, label: Name, w: Name, constants: bool) -> None:
         """With `constants`, a vertex that is a constant has a column as well."""
@@ -75,36 +89,43 @@ class MergedEdge:
         for name, place in places:
             if is_star(name) or (constants and place != 1):
                 first.setdefault(name, place)
-        self.columns: tuple[Column, ...] = tuple(first.items())
+        self.columns, self.stars = _shared(tuple(first.items()))
         self.same = tuple((first[name], place) for name, place in places if is_star(name) and first[name] != place)
 
     def fits(self, edge: Triple) -> bool:
         """Whether a star that stands in two places would have one value."""
-        return all(edge[a] == edge[b] for a, b in self.same)
+        return not self.same or all(edge[a] == edge[b] for a, b in self.same)
+
+
+@lru_cache(_MOST_COLUMNS)
+def _shared(columns: tuple[Column, ...]) -> tuple[tuple[Column, ...], frozenset[Name]]:
+    """The columns, and their names: one object for all edges that have the same."""
+    return columns, frozenset(name for name, _ in columns)
 
 
 class SubscriptionGraph:
     """G_S, with its variables as stars."""
 
-    __slots__ = ("constraints", "edge_count", "edges", "groups", "id", "label_stars", "stars", "triples", "variables")
+    __slots__ = ("constraints", "edges", "groups", "id", "label_stars", "size", "stars", "triples", "variables")
 
-    def __init__(self, id: str, query: Query, block: Block) -> None:
+    def __init__(self, id: str, block: Block, scope: Sequence[Var]) -> None:
+        """`scope` are the variables of the block."""
         self.id = id
-        on_vertices = dict.fromkeys(n for t in block.triples for n in (t.s, t.o) if isinstance(n, Var))
-        named = dict.fromkeys([*on_vertices, *variables(block)])
-        star = {var: f"*{i}" for i, var in enumerate(named, 1)}
+        on_vertices = dict.fromkeys([n for t in block.triples for n in (t.s, t.o) if isinstance(n, Var)])
+        named = on_vertices if len(on_vertices) == len(scope) else dict.fromkeys([*on_vertices, *scope])
+        star = {var: intern(f"*{i}") for i, var in enumerate(named, 1)}
 
         def name(node: Node) -> Name:
             return star[node] if isinstance(node, Var) else node
 
         self.stars = len(on_vertices)
-        self.variables = tuple((var.name, star[var]) for var in variables(query))
+        self.variables = tuple([(var.name, star[var]) for var in scope if not var.hidden])
         self.triples = tuple(dict.fromkeys((name(t.s), name(t.p), name(t.o)) for t in block.triples))
+        self.size = len(self.triples)
         self.label_stars = frozenset(label for _, label, _ in self.triples if is_star(label))
         self.constraints = tuple((star[c.var], c.op, c.value) for c in block.filters if isinstance(c, Constraint))
         self.edges: list[MergedEdge] = []
         self.groups: list[list[MergedEdge]] = []
-        self.edge_count = 0
 
 
 class MergedGraph:
@@ -136,7 +157,7 @@ class MergedGraph:
         self._label_counts.update(graph.label_stars)
         self._count_stars()
 
-    def remove(self, id: str) -> None:
+    def remove(self, id: str) -> SubscriptionGraph:
         graph = self.subs.pop(id)
         for edge in graph.edges:
             del edge.subs[graph]
@@ -148,6 +169,7 @@ class MergedGraph:
         self._star_counts -= Counter([graph.stars])
         self._label_counts -= Counter(graph.label_stars)
         self._count_stars()
+        return graph
 
     def _count_stars(self) -> None:
         most = max(self._star_counts, default=0)
@@ -184,7 +206,6 @@ class MergedGraph:
             matrix += getsizeof(pair) + getsizeof(t2)
         for edge in self.edges():
             matrix += getsizeof(edge) + getsizeof(edge.subs) + edge.table.bytes()
-            matrix += getsizeof(edge.columns) + len(edge.columns) * getsizeof(("", 0))
         own = getsizeof(self.subs)
         for graph in self.subs.values():
             own += getsizeof(graph) + getsizeof(graph.id) + getsizeof(graph.triples) + getsizeof(graph.edges)
@@ -203,9 +224,9 @@ def _groups(edges: Sequence[MergedEdge]) -> list[list[MergedEdge]]:
     """The edges with stars, those that stars tie together in one group."""
     groups: list[tuple[set[Name], list[MergedEdge]]] = []
     for edge in edges:
-        names = {name for name, _ in edge.columns}
-        if not names:
+        if not edge.columns:
             continue
+        names = set(edge.stars)
         apart = []
         members: list[MergedEdge] = []
         for group in groups:

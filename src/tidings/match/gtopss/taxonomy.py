@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import cached_property
 from typing import TypeAlias
 
 from tidings.match.constraints import satisfies
@@ -68,9 +69,15 @@ class Taxonomy:
     def _above(self, place: _Place) -> Iterable[_Place]:
         if isinstance(place, int):
             yield from self._ontology.classes.parents(place)
+        if not self._event_has_classes:
+            return
         for name in self._ontology.classes.members(place) if isinstance(place, int) else (place,):
             for _, _, above in self._meaning.asserted.match(name, SUBCLASS_OF, None):
                 yield self._place(above)
+
+    @cached_property
+    def _event_has_classes(self) -> bool:
+        return bool(self._meaning.asserted.match(None, SUBCLASS_OF, None))
 
     def _as_printed(self, node: Term, op: str, value: Term, budget: Budget) -> bool:
         match op:

@@ -87,7 +87,7 @@ class Ops:
 
     def match(self, event: Event, report: Report) -> list[Match]:
         """The subscriptions that match, by id; those that fail are reported. Bindings are computed when asked for."""
-        matching = Matching(self.ems, Meaning(event, self._ontology), self._options, self._steps)
+        matching = self._matching(Meaning(event, self._ontology))
         try:
             matching.run()
         finally:
@@ -107,6 +107,9 @@ class Ops:
                 self._counts["matches"] += 1
                 found.append(Match(event.id, id, event.source, partial(self._answer, tree)))
         return found
+
+    def _matching(self, meaning: Meaning) -> Matching:
+        return Matching(self.ems, meaning, self._options, self._steps)
 
     def _verify(self, tree: MatchingTree) -> None:
         """BEBV, for what SBPV has let through."""
@@ -148,7 +151,7 @@ class Ops:
 
         `trees`, `circles` and `rectangles` are of trees with a match at the first layer at least; the others have
         `resting_nodes`: their root and its patterns. `bytes_held` are those of the array and the subscription graphs,
-        without the texts of names and the filters.
+        without the texts of terms and the filters.
         """
         return {
             **self._counts,

@@ -33,10 +33,18 @@ def is_variable(vertex: Vertex) -> bool:
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class Condition:
-    """The filter function of a vertex: all conditions on it. There is one object for equal ones."""
+    """The filter function of a vertex: all conditions on it. There is one object for equal ones.
 
+    `exprs` are the conditions with one variable in place of the vertex: what `tests` are compiled from.
+    """
+
+    exprs: tuple[Expr, ...]
     tests: tuple[Test, ...]
     cost: int
+
+    def on(self, vertex: Vertex) -> list[Expr]:
+        """The conditions on a vertex as they could be written."""
+        return [_with(expr, Var(vertex[1:]) if is_variable(vertex) else Const(Term(vertex))) for expr in self.exprs]
 
     def holds(self, run: Run, vertex: Term) -> bool:
         run.budget.spend(self.cost)
@@ -51,22 +59,23 @@ class Conditions:
         self._known: WeakValueDictionary[tuple[Expr, ...], Condition] = WeakValueDictionary()
 
     def of(self, filters: Iterable[Expr]) -> Condition | None:
-        exprs = tuple(dict.fromkeys(map(_on_object, filters)))
+        exprs = tuple(dict.fromkeys(_with(expr, _OBJECT) for expr in filters))
         if not exprs:
             return None
         found = self._known.get(exprs)
         if found is None:
             tests = tuple(compile_test(expr, _no_pattern) for expr in exprs)
-            found = self._known[exprs] = Condition(tests, sum(map(size, exprs)))
+            found = self._known[exprs] = Condition(exprs, tests, sum(map(size, exprs)))
         return found
 
 
-def _on_object(expr: Expr) -> Expr:
+def _with(expr: Expr, vertex: Var | Const) -> Expr:
+    """The condition, of this vertex instead of the variable that it mentions."""
     match expr:
         case Var():
-            return _OBJECT
+            return vertex
         case Call(op=op, args=args):
-            return Call(op, tuple(map(_on_object, args)))
+            return Call(op, tuple(_with(arg, vertex) for arg in args))
     return expr
 
 
@@ -102,8 +111,9 @@ class SubscriptionGraph:
         object.__setattr__(self, "outgoing", {vertex: tuple(patterns) for vertex, patterns in arcs.items()})
 
     def bytes(self) -> int:
+        vertices = {vertex for pattern in self.patterns for vertex in (pattern.subject, pattern.object)}
         held = sum(map(getsizeof, (self, self.patterns, self.names, self.outgoing)))
-        return held + sum(map(getsizeof, (*self.patterns, *self.outgoing.values())))
+        return held + sum(map(getsizeof, (*self.patterns, *self.outgoing.values(), *vertices)))
 
 
 def decompose(matcher: str, id: str, query: Query, ems: EmsArray, conditions: Conditions) -> SubscriptionGraph:
@@ -129,11 +139,13 @@ def _block(matcher: str, query: Query) -> Block:
 def _arcs(matcher: str, block: Block) -> Iterator[tuple[Vertex, Vertex, MetaStatement]]:
     if [c.node for c in block.classes] != [end for triple in block.triples for end in (triple.s, triple.o)]:
         raise UnsupportedError(matcher, "classes apart from a statement pattern")
+    # One text for all the patterns that a vertex stands in.
+    vertices = {node: _vertex(node) for triple in block.triples for node in (triple.s, triple.o)}
     for i, triple in enumerate(block.triples):
         if isinstance(triple.p, Var):
             raise UnsupportedError(matcher, "a variable as the property")
         meta = (block.classes[2 * i].cls, triple.p, block.classes[2 * i + 1].cls)
-        yield _vertex(triple.s), _vertex(triple.o), meta
+        yield vertices[triple.s], vertices[triple.o], meta
 
 
 def _vertex(node: Node) -> Vertex:

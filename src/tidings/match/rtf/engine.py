@@ -16,13 +16,14 @@ from tidings.match.base import Answer, Failure, Match, Report
 from tidings.match.fulltext import Words
 from tidings.match.meaning import Meaning
 from tidings.match.rtf.joining import Row, Table, joins
+from tidings.match.rtf.size import Size
 from tidings.match.rtf.text import Text, keeps_distances
 from tidings.match.rtf.tuples import QueryTuple, Shared, conjunctions
 from tidings.match.run import DEFAULT_BUDGET, Budget
 from tidings.match.verify import Prepared, current_time
 from tidings.ontology import Ontology
 from tidings.rdf.event import Event
-from tidings.rdf.terms import Term
+from tidings.rdf.terms import Term, Triple
 
 
 class Stored(Protocol):
@@ -61,6 +62,10 @@ class Publication(ABC, Generic[Q, P]):
     @abstractmethod
     def table(self, stored: P, budget: Budget) -> set[Row]:
         """The rows of the triples that match a tuple, cut down to what it shares; empty where none does."""
+
+    @abstractmethod
+    def fitting(self, stored: P, budget: Budget) -> Iterable[Triple]:
+        """These triples."""
 
     def satisfies(self, query: Q, budget: Budget) -> bool:
         """Whether every tuple is matched and, which the paper leaves out, they are all matched together."""
@@ -101,12 +106,14 @@ class TupleEngine(ABC, Generic[Q, P]):
         self._ontology = ontology
         self._budget = budget
         self._now = now or current_time()
-        self._published = published
-        self._resets = True
+        # What is stored is the same either way, so this may be changed between events.
+        self.published = published
+        self.resets = True
         self._queries: dict[str, Query] = {}
         self._stored: dict[str, list[Q]] = {}
         self._tuples = 0
         self._last_tid = 0
+        self._size: Size | None = None
         self._counts = dict.fromkeys(("events", "candidates", "matches", "failures", "joins", "positions_checked"), 0)
 
     @abstractmethod
@@ -119,6 +126,10 @@ class TupleEngine(ABC, Generic[Q, P]):
     @abstractmethod
     def _publish(self, meaning: Meaning) -> Publication[Q, P]: ...
 
+    @abstractmethod
+    def _measure(self, size: Size) -> None:
+        """Adds what is stored."""
+
     def __len__(self) -> int:
         return len(self._queries)
 
@@ -129,10 +140,12 @@ class TupleEngine(ABC, Generic[Q, P]):
         self._queries[id] = query
         self._stored[id] = [self._store(id, tuples) for tuples in splits]
         self._tuples += sum(map(len, splits))
+        self._size = None
 
     def remove(self, id: str) -> None:
         del self._queries[id]
         self._tuples -= sum(self._discard(query) for query in self._stored.pop(id))
+        self._size = None
 
     def match(self, event: Event, report: Report) -> list[Match]:
         """The subscriptions that match, by id; those that fail are reported. Bindings are computed when asked for."""
@@ -163,7 +176,7 @@ class TupleEngine(ABC, Generic[Q, P]):
                 if publication.satisfies(query, budget):
                     found.add(id)
                     failed.pop(id, None)
-                elif not self._resets:
+                elif not self.resets:
                     break
             except EvaluationError as error:
                 failed[id] = str(error)
@@ -179,4 +192,13 @@ class TupleEngine(ABC, Generic[Q, P]):
 
     def stats(self) -> Mapping[str, int | float]:
         queries = sum(map(len, self._stored.values()))
-        return {**self._counts, "queries": queries, "tuples": self._tuples}
+        if self._size is None:
+            self._size = self._sized()
+        return {**self._counts, "queries": queries, "tuples": self._tuples, **self._size.figures()}
+
+    def _sized(self) -> Size:
+        size = Size()
+        size.own(self._stored, *self._stored.values())
+        size.share(*self._stored)
+        self._measure(size)
+        return size

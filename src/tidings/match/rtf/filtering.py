@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import chain
 from operator import attrgetter
@@ -45,15 +45,22 @@ class StoredTuple:
 class Filtering(Publication[StoredQuery, StoredTuple]):
     """filterPublication. `reached` has the nodes traversed that hold tuples, with the triples that led there.
 
-    `scan` is QT where, as published, all of it is to be looked through.
+    `scan` is QT where, as published, all of it is to be looked through; up to the first row that is not satisfied,
+    if nothing `resets` what is remembered of it.
     """
 
     def __init__(
-        self, meaning: Meaning, forest: TrieNode, counts: dict[str, int], scan: Iterable[StoredQuery] | None
+        self,
+        meaning: Meaning,
+        forest: TrieNode,
+        counts: dict[str, int],
+        scan: Mapping[StoredQuery, None] | None,
+        resets: bool,
     ) -> None:
         super().__init__(counts, published=scan is not None)
         self._meaning = meaning
         self._scan = scan
+        self._resets = resets
         self._tables: dict[tuple[TrieNode, TrieNode | None, tuple[int, ...]], set[Row]] = {}
         self.reached: defaultdict[TrieNode, list[Triple]] = defaultdict(list)
         for triple in meaning.triples:
@@ -79,31 +86,53 @@ class Filtering(Publication[StoredQuery, StoredTuple]):
 
     def candidates(self) -> Iterable[StoredQuery]:
         """The rows of QT all of whose tuples are marked, found from the marks: no other row is looked at."""
+        if self._scan is not None:
+            return self._scanned(self._scan)
         marks = Counter(map(attrgetter("query"), self.marked()))
         self.counts["tuples_matched"] += marks.total()
-        if self._scan is not None:
-            return self._scan
+        self.counts["rows_scanned"] += len(marks)
         return [query for query, count in marks.items() if count == len(query.tuples)]
+
+    def _scanned(self, table: Iterable[StoredQuery]) -> list[StoredQuery]:
+        """The same, as published: one row after the other, from its first tuple to one that is not marked."""
+        marked = set(self.marked())
+        satisfied = []
+        rows = 0
+        for query in table:
+            rows += 1
+            for stored in query.tuples:
+                if stored not in marked:
+                    break
+            else:
+                satisfied.append(query)
+                continue
+            if not self._resets:
+                break
+        self.counts["tuples_matched"] += len(marked)
+        self.counts["rows_scanned"] += rows
+        return satisfied
 
     def tuples(self, query: StoredQuery) -> Iterable[StoredTuple]:
         return query.tuples
 
     def table(self, stored: StoredTuple, budget: Budget) -> set[Row]:
-        same = () if self.published else stored.shared.same
         places = stored.shared.places
-        if stored.check is not None or same:
-            budget.spend(len(self.reached.get(stored.node, ())))
-            fitting = [
-                triple
-                for triple in self._triples(stored)
-                if all(triple[a] == triple[b] for a, b in same) and self._fits(stored.check, triple[2], budget)
-            ]
-            return projected(fitting, places)
+        if stored.check is not None or (stored.shared.same and not self.published):
+            return projected(self.fitting(stored, budget), places)
         key = (stored.node, stored.words, places)
         found = self._tables.get(key)
         if found is None:
             found = self._tables[key] = projected(self._triples(stored), places)
         return found
+
+    def fitting(self, stored: StoredTuple, budget: Budget) -> list[Triple]:
+        same = () if self.published else stored.shared.same
+        budget.spend(len(self.reached.get(stored.node, ())))
+        return [
+            triple
+            for triple in self._triples(stored)
+            if all(triple[a] == triple[b] for a, b in same) and self._fits(stored.check, triple[2], budget)
+        ]
 
     def _triples(self, stored: StoredTuple) -> Iterable[Triple]:
         """The triples that led to where the tuple is stored."""
@@ -124,10 +153,11 @@ class SplitFiltering(Filtering):
         forest: TrieNode,
         words: TrieNode,
         counts: dict[str, int],
-        scan: Iterable[StoredQuery] | None,
+        scan: Mapping[StoredQuery, None] | None,
+        resets: bool,
     ) -> None:
         self._spoken: dict[Term, None] = {}
-        super().__init__(meaning, forest, counts, scan)
+        super().__init__(meaning, forest, counts, scan, resets)
         self.heard: defaultdict[TrieNode, set[Term]] = defaultdict(set)
         for literal in self._spoken:
             nodes = word_nodes(words, meaning.words(literal).places)
@@ -142,17 +172,18 @@ class SplitFiltering(Filtering):
         self.reached[leaf.children[FULL_TEXT]].append(triple)
         self._spoken[triple[2]] = None
 
-    def marked(self) -> Iterator[StoredTuple]:
+    def marked(self) -> Iterable[StoredTuple]:
         """The tuples reached in both forests: of those reached in one, those reached in the other too.
 
         Whether one triple led to both places shows in its table.
         """
-        texts = [node for node in self.reached if node.content == FULL_TEXT]
-        yield from chain.from_iterable(node.tids for node in self.reached if node.content != FULL_TEXT)
-        if sum(len(node.tids) for node in texts) <= sum(len(node.tids) for node in self.heard):
-            yield from (stored for node in texts for stored in node.tids if stored.words in self.heard)
+        reached, heard = self.reached, self.heard
+        texts = [node for node in reached if node.content == FULL_TEXT]
+        if sum(len(node.tids) for node in texts) <= sum(len(node.tids) for node in heard):
+            both = [stored for node in texts for stored in node.tids if stored.words in heard]
         else:
-            yield from (stored for node in self.heard for stored in node.tids if stored.node in self.reached)
+            both = [stored for node in heard for stored in node.tids if stored.node in reached]
+        return chain(both, *(node.tids for node in reached if node.content != FULL_TEXT))
 
     def _triples(self, stored: StoredTuple) -> Iterable[Triple]:
         reached = super()._triples(stored)

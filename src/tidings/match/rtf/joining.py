@@ -47,7 +47,7 @@ def joins(tables: Iterable[Table], budget: Budget) -> bool:
     columns = joined[0].columns
     if len(columns) == 1 and all(table.columns == columns for table in joined):
         return _meet(joined, budget)
-    return _search(_planned(joined, budget), budget)
+    return search(planned(joined, budget), budget)
 
 
 def _meet(tables: list[Table], budget: Budget) -> bool:
@@ -58,17 +58,23 @@ def _meet(tables: list[Table], budget: Budget) -> bool:
 
 
 @dataclass(slots=True)
-class _Step:
-    """One table: looked up by places of the row so far; of that row and its own, `keep` is what is needed later."""
+class Step:
+    """One table: looked up by places of the row so far; of that row and its own, `keep` is what is needed later.
 
+    `seen` are the rows so kept, over `columns`: those of the join up to here, as far as it was searched.
+    """
+
+    table: Table
+    columns: tuple[str, ...]
     key: tuple[int, ...]
     keep: tuple[int, ...]
     index: dict[Row, list[Row]]
     seen: set[Row] = field(default_factory=set)
 
 
-def _planned(tables: list[Table], budget: Budget) -> list[_Step]:
-    steps: list[_Step] = []
+def planned(tables: list[Table], budget: Budget) -> list[Step]:
+    """The tables in the order in which they are gone through."""
+    steps: list[Step] = []
     left = sorted(tables, key=lambda table: len(table.rows))
     row: tuple[str, ...] = ()
     while left:
@@ -81,7 +87,9 @@ def _planned(tables: list[Table], budget: Budget) -> list[_Step]:
         kept = tuple(dict.fromkeys(name for name in both if name in later))
         budget.spend(len(table.rows))
         steps.append(
-            _Step(
+            Step(
+                table,
+                kept,
                 tuple(row.index(name) for name in key),
                 tuple(both.index(name) for name in kept),
                 _indexed(table.rows, [table.columns.index(name) for name in key]),
@@ -98,7 +106,8 @@ def _indexed(rows: Iterable[Row], places: list[int]) -> dict[Row, list[Row]]:
     return index
 
 
-def _search(steps: list[_Step], budget: Budget) -> bool:
+def search(steps: list[Step], budget: Budget) -> bool:
+    """Whether a row comes through all steps."""
     todo: list[tuple[int, Row]] = [(0, ())]
     while todo:
         depth, row = todo.pop()

@@ -35,15 +35,16 @@ A match that only the published algorithm sees has no bindings.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from sys import getsizeof
+from collections.abc import Mapping
 
 from tidings.match.meaning import Meaning
 from tidings.match.rtf import text as texts
+from tidings.match.rtf import tries
 from tidings.match.rtf.engine import TupleEngine
 from tidings.match.rtf.filtering import Filtering, SplitFiltering, StoredQuery, StoredTuple
+from tidings.match.rtf.size import Size
 from tidings.match.rtf.text import Text
-from tidings.match.rtf.tries import FULL_TEXT, TrieNode, bytes_of, every_node, insert_structure, insert_words
+from tidings.match.rtf.tries import FULL_TEXT, TrieNode, every_node, insert_structure, insert_words
 from tidings.match.rtf.tuples import QueryTuple
 from tidings.match.run import DEFAULT_BUDGET
 from tidings.ontology import Ontology
@@ -65,10 +66,11 @@ class Rtfm(TupleEngine[StoredQuery, StoredTuple]):
         resets: bool | None = None,
     ) -> None:
         super().__init__(ontology, budget=budget, now=now, published=published)
-        self._resets = not published if resets is None else resets
+        self.resets = not published if resets is None else resets
+        self._nodes = 0
         self._forest = TrieNode()
         self._table: dict[StoredQuery, None] = {}
-        self._counts |= {"nodes_visited": 0, "tuples_matched": 0}
+        self._counts |= {"nodes_visited": 0, "tuples_matched": 0, "rows_scanned": 0}
 
     # ---------------------------------------------------------------------------------------------------- steps 2 and 3
 
@@ -97,10 +99,10 @@ class Rtfm(TupleEngine[StoredQuery, StoredTuple]):
     # -------------------------------------------------------------------------------------------------------- filtering
 
     def _publish(self, meaning: Meaning) -> Filtering:
-        return Filtering(meaning, self._forest, self._counts, self._scan())
+        return Filtering(meaning, self._forest, self._counts, self._scan(), self.resets)
 
-    def _scan(self) -> Iterable[StoredQuery] | None:
-        return self._table if self._published else None
+    def _scan(self) -> Mapping[StoredQuery, None] | None:
+        return self._table if self.published else None
 
     # ---------------------------------------------------------------------------------------------------------- figures
 
@@ -110,23 +112,29 @@ class Rtfm(TupleEngine[StoredQuery, StoredTuple]):
     def stats(self) -> Mapping[str, int | float]:
         """Counters since the start, and the sizes of what is stored now.
 
-        `candidates` are queries whose tuples are all marked, `positions_checked` word positions looked at after the
-        traversal, `bytes_held` those of tries and query table, without the texts and the forms of the queries.
+        `rows_scanned` are rows of QT looked at, `candidates` those whose tuples are all marked, `positions_checked`
+        word positions looked at after the traversal. Sizes are those of tries and query table, without the forms of
+        the queries, which are kept for their bindings (see `size`).
         """
-        nodes = 0
-        held = getsizeof(self._table)
-        for forest in self._forests():
-            for node in every_node(forest):
-                nodes += 1
-                held += bytes_of(node)
-        for query in self._table:
-            held += getsizeof(query) + getsizeof(query.tuples) + sum(map(_bytes_of, query.tuples))
         return {
             **super().stats(),
             "tries": sum(len(forest.children) for forest in self._forests()),
-            "trie_nodes": nodes - len(self._forests()),
-            "bytes_held": held,
+            "trie_nodes": self._nodes,
         }
+
+    def _measure(self, size: Size) -> None:
+        self._nodes = -len(self._forests())
+        for forest in self._forests():
+            for node in every_node(forest):
+                self._nodes += 1
+                tries.measure(node, size)
+        size.own(self._table)
+        for query in self._table:
+            size.own(query, query.tuples, *query.tuples, *(stored.tid for stored in query.tuples))
+            size.keep(1 + len(query.tuples))
+            for stored in query.tuples:
+                if stored.check is not None:
+                    texts.measure(stored.check, size)
 
 
 class Rtfs(Rtfm):
@@ -158,8 +166,8 @@ class Rtfs(Rtfm):
             words.put(stored)
         return stored
 
-    def _publish(self, meaning: Meaning) -> SplitFiltering:
-        return SplitFiltering(meaning, self._forest, self._words, self._counts, self._scan())
+    def _publish(self, meaning: Meaning) -> Filtering:
+        return SplitFiltering(meaning, self._forest, self._words, self._counts, self._scan(), self.resets)
 
     def _forests(self) -> tuple[TrieNode, ...]:
         return (self._forest, self._words)
@@ -168,7 +176,3 @@ class Rtfs(Rtfm):
 def _check(part: QueryTuple) -> Text | None:
     """What is left to check of a tuple's text when its words are found."""
     return None if part.text is None or part.text.is_plain else part.text
-
-
-def _bytes_of(stored: StoredTuple) -> int:
-    return getsizeof(stored) + (texts.bytes_of(stored.check) if stored.check is not None else 0)

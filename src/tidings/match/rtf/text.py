@@ -11,11 +11,11 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, product
-from sys import getsizeof
 from typing import TypeAlias, TypeVar
 
 from tidings.lang.pattern import FtAnd, FtExpr, FtNear, FtNot, FtOr, FtPhrase, Var
 from tidings.match.fulltext import Words
+from tidings.match.rtf.size import Size
 
 Gap: TypeAlias = tuple[int, int]
 """At least and at most so many words between."""
@@ -174,11 +174,11 @@ def has_words(text: Text, words: Words) -> bool:
 
 def keeps_distances(text: Text, words: Words, spend: Spend) -> bool:
     """Whether every formula holds and no unwanted one does, by the positions of the words."""
-    return all(_holds(f, words, spend) for f in text.near) and not any(_holds(f, words, spend) for f in text.never)
+    return all(holds(f, words, spend) for f in text.near) and not any(holds(f, words, spend) for f in text.never)
 
 
-def _holds(formula: Formula, words: Words, spend: Spend) -> bool:
-    """Word after word, keeps the positions at which the formula so far can end."""
+def holds(formula: Formula, words: Words, spend: Spend) -> bool:
+    """Whether the text has the words at these distances: word after word, the positions at which they can end."""
     ends = words.places.get(formula.words[0], [])
     for word, (least, most) in zip(formula.words[1:], formula.gaps, strict=True):
         if not ends:
@@ -194,16 +194,11 @@ def _is_between(places: list[int], first: int, last: int) -> bool:
     return at < len(places) and places[at] <= last
 
 
-def bytes_of(text: Text) -> int:
-    """The constraint with its tables; the words themselves belong to the query."""
-    formulas = text.near + text.never
-    tables = [
-        text,
-        text.words,
-        text.near,
-        text.never,
-        *formulas,
-        *(f.words for f in formulas),
-        *(f.gaps for f in formulas),
-    ]
-    return sum(map(getsizeof, tables))
+def measure(text: Text, size: Size) -> None:
+    """Adds the constraint with its tables. Of these the paper has what distances need; words it keeps elsewhere."""
+    size.own(text)
+    size.share(text.words, text.near, text.never, *text.words)
+    for formula in text.near + text.never:
+        size.own(formula)
+        size.share(formula.words, formula.gaps, *formula.words, *formula.gaps)
+        size.keep(len(formula.words) + 2 * len(formula.gaps))

@@ -7,12 +7,12 @@ trie roots. All variables are one node, since their names mean nothing to other 
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator
-from sys import getsizeof
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
 from tidings.lang.pattern import Node, Var
-from tidings.rdf.terms import Term, Triple
+from tidings.match.rtf.size import Size
+from tidings.rdf.terms import Term
 
 if TYPE_CHECKING:
     from tidings.match.rtf.filtering import StoredTuple
@@ -94,8 +94,11 @@ def insert_words(root: TrieNode, words: Iterable[str]) -> TrieNode:
 # ------------------------------------------------------------------------------------------------------------ traversal
 
 
-def structure_leaves(forest: TrieNode, triple: Triple) -> tuple[list[TrieNode], int]:
-    """traverseTrie, for the three levels of the structure: the nodes at the last of them, and how many were visited."""
+def structure_leaves(forest: TrieNode, triple: Sequence[Term]) -> tuple[list[TrieNode], int]:
+    """traverseTrie, for the levels of the structure: the nodes at the last of them, and how many were visited.
+
+    Of the beginning of a triple, these are the nodes that it passes.
+    """
     level = [forest]
     visited = 0
     for term in triple:
@@ -135,8 +138,8 @@ def every_node(forest: TrieNode) -> Iterator[TrieNode]:
         todo += node.children.values()
 
 
-def bytes_of(node: TrieNode) -> int:
-    """The node with its tables; the texts in it belong to the queries."""
-    held = getsizeof(node)
-    held += getsizeof(node.children) if node.children is not _NO_CHILDREN else 0
-    return held + (getsizeof(node.tids) if node.tids is not _NO_TUPLES else 0)
+def measure(node: TrieNode, size: Size) -> None:
+    """Adds content(N), tIDs(N), and N as a child of another node."""
+    size.own(node)
+    size.share(node.content, node.children, node.tids)
+    size.keep(1 + len(node.tids), node.content)
