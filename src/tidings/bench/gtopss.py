@@ -22,7 +22,7 @@ from tidings.rdf.event import Event
 
 @dataclass(frozen=True, slots=True)
 class Sizes:
-    """What is varied. `most` subscriptions where their number is not, `fewer` where the paper has no figure; `ops`,
+    """What is varied. `most` subscriptions where their number is not, `fewer` where that is enough to tell; `ops`,
     `nameless` and `apart` are the most that OPS gets, with names, without, and one at a time."""
 
     many: tuple[int, ...]
@@ -46,7 +46,7 @@ FULL = Sizes(
     most=30_000,
     overlaps=(0.0, 0.25, 0.5, 0.75, 1.0),
     subscriptions=((4, 4), (5, 8), (6, 8), (7, 8), (8, 8), (8, 12), (10, 16)),
-    ratios=(0.001, 0.01, 0.02, 0.04, 0.07, 0.1),
+    ratios=(0.001, 0.025, 0.05, 0.075, 0.1),
     fewer=10_000,
     stars=(0, 1, 2, 3, 4, 5),
     labels=(10, 100, 1_000, 10_000, 100_000),
@@ -59,17 +59,17 @@ FULL = Sizes(
 )
 QUICK = Sizes(
     many=(1_000, 2_000, 3_000),
-    most=3_000,
+    most=2_000,
     overlaps=(0.0, 0.5, 1.0),
     subscriptions=((4, 4), (5, 8), (8, 8), (8, 12)),
     ratios=(0.001, 0.02, 0.05, 0.1),
-    fewer=2_000,
+    fewer=1_000,
     stars=(0, 2, 5),
     labels=(10, 100, 10_000),
     isa_ratio=0.02,
     rivals=(30, 100, 300, 1_000, 3_000),
     ops=1_000,
-    nameless=300,
+    nameless=100,
     apart=100,
     rounds=3,
 )
@@ -106,7 +106,7 @@ def measured(sizes: Sizes, settings: Settings) -> Found:
     return Found(
         many=tuple(bench.both(replace(default, subscriptions=count)) for count in sizes.many),
         overlaps=tuple(bench.point(replace(default, overlap=overlap)) for overlap in sizes.overlaps),
-        sizes=tuple(bench.point(replace(default, subscription=size)) for size in sizes.subscriptions),
+        sizes=tuple(bench.point(replace(smaller, subscription=size)) for size in sizes.subscriptions),
         ratios=tuple(bench.both(replace(default, ratio=ratio)) for ratio in sizes.ratios),
         stars=tuple(bench.point(replace(smaller, stars=stars)) for stars in sizes.stars),
         labels=tuple(bench.both(replace(smaller, labels=labels)) for labels in sizes.labels),

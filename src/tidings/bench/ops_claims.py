@@ -160,16 +160,20 @@ def _decomposition(few: Sequence[Comparison]) -> Claim:
     steps = sum(last.ops.counted[name] for name in ("patterns_examined", "notifications"))
     failures = last.published.counted["failures"]
     given_up = f", {failures:.1f} subscriptions an event given up" if failures else ""
+    connected = last.decomposition.milliseconds / last.ops.milliseconds
+    # The paper does not say how its competitor cuts a graph in two, and that decides: both ways must agree.
+    readings = {last.slower >= FAR_SLOWER, connected >= FAR_SLOWER}
     return Claim(
         f"{PAPER}, figure 8(b)",
         f"decomposition is far slower already at 20 subscriptions: 500 ms against 1 ms (here: at least {FAR_SLOWER} "
         "times as slow as OPS)",
-        last.slower >= FAR_SLOWER,
-        f"as published {last.published.milliseconds:.1f} ms (slowest event {last.published.slowest:.1f}) against "
+        readings.pop() if len(readings) == 1 else None,
+        "it depends on how a graph is cut, which is not told. "
+        f"Cut at random, {last.published.milliseconds:.1f} ms (slowest event {last.published.slowest:.1f}) against "
         f"{last.ops.milliseconds:.2f} ms at {last.subscriptions} subscriptions: {last.slower:.0f} times; "
         f"{last.published.counted['pairs']:,.0f} pairs of instances tried{given_up}, against {steps:.0f} comparisons "
-        f"and matches told. With connected parts alone, joined along an arc, {last.decomposition.milliseconds:.2f} ms "
-        f"and {last.decomposition.counted['pairs']:.0f} pairs",
+        f"and matches told. Into connected parts, joined along an arc, {last.decomposition.milliseconds:.2f} ms "
+        f"({connected:.1f} times) and {last.decomposition.counted['pairs']:.0f} pairs",
     )
 
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#999933")
 _MARKERS = "osD^vPX*"
 _PAPER = "#777777"
+_PAPER_MARKERS = "xP*1+"
 
 
 def save(figures: Iterable[Figure], folder: Path) -> list[Path]:
@@ -39,10 +40,12 @@ def save(figures: Iterable[Figure], folder: Path) -> list[Path]:
 
 
 def _draw(figure: Figure, axes: Axes) -> None:
+    from matplotlib.ticker import MaxNLocator
+
     ours = 0
-    for curve in figure.curves:
+    for number, curve in enumerate(figure.curves):
         if curve.paper:
-            _line(axes, curve, _PAPER, "x", "--")
+            _line(axes, curve, _PAPER, _PAPER_MARKERS[number % len(_PAPER_MARKERS)], "--" if len(curve.xs) > 1 else "")
         else:
             _line(axes, curve, _COLOURS[ours % len(_COLOURS)], _MARKERS[ours % len(_MARKERS)], "-")
             ours += 1
@@ -51,6 +54,8 @@ def _draw(figure: Figure, axes: Axes) -> None:
         axes.set_xscale("log")
     else:
         axes.set_xlim(left=0)
+        if all(x == int(x) for curve in figure.curves for x in curve.xs):
+            axes.xaxis.set_major_locator(MaxNLocator(integer=True))
         axes.xaxis.set_major_formatter("{x:,.4g}" if _largest_x(figure) < 1000 else "{x:,.0f}")
     if figure.log_y:
         axes.set_yscale("log")
@@ -64,7 +69,16 @@ def _draw(figure: Figure, axes: Axes) -> None:
 
 def _line(axes: Axes, curve: Curve, colour: str, marker: str, style: str) -> None:
     label = f"{curve.label} (paper)" if curve.paper else curve.label
-    axes.plot(curve.xs, curve.ys, style, color=colour, marker=marker, markersize=5, linewidth=1.8, label=label)
+    axes.plot(
+        curve.xs,
+        curve.ys,
+        linestyle=style or "none",
+        color=colour,
+        marker=marker,
+        markersize=7 if curve.paper else 5,
+        linewidth=1.8,
+        label=label,
+    )
 
 
 def _largest_x(figure: Figure) -> float:

@@ -125,7 +125,7 @@ def _markdown(report: Report, measured: str) -> Iterator[str]:
     yield f"# {report.name}\n\n{report.question[:1].upper()}{report.question[1:]}\n"
     yield f"Measured {measured}; {_listed(machine())}. Workload: {_listed(report.settings)}.\n"
     if report.claims:
-        yield "## The paper's claims\n"
+        yield "## Claims\n"
         rows = [[c.source, c.text, f"**{c.verdict}**", c.found] for c in report.claims]
         yield from _grid(["from", "claim", "here", "what was found"], rows, [False] * 4)
     for table in report.tables:

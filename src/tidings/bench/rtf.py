@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TypeAlias
 
-from tidings.bench.measure import fill, measure, refuse
+from tidings.bench.measure import Measured, fill, measure, refuse
 from tidings.bench.report import Curve, Figure, Report, Row, Table
 from tidings.bench.rtf_claims import (
     PAPER_FIRST_MEGABYTES,
@@ -49,6 +49,7 @@ COMPARED: dict[TextShare, tuple[str, ...]] = {_MIXED: ALL, 0.0: RTF, 1.0: RTF}
 
 _MATCHERS = {"rtfs": Rtfs, "rtfm": Rtfm, "ibroker": Ibroker}
 _GROUPS = 10
+_ROUNDS = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +61,8 @@ class Sizes:
     more: int
 
 
-FULL = Sizes(tuple(range(20_000, 100_001, 20_000)), publications=40, more=100)
-QUICK = Sizes(tuple(range(1_000, 5_001, 1_000)), publications=20, more=50)
+FULL = Sizes(tuple(range(20_000, 100_001, 20_000)), publications=20, more=100)
+QUICK = Sizes(tuple(range(1_000, 5_001, 1_000)), publications=10, more=50)
 
 
 def run(settings: Settings) -> Report:
@@ -99,30 +100,30 @@ def _measured(
         forms = _forms(queries(sizes.queries[-1], seed=settings.seed, ft=ft, source=source))
         if ft == _MIXED:
             step_1 = _step_1(forms[: sizes.queries[0]])
-        for name in matchers:
-            engine = _MATCHERS[name](Ontology.empty())
-            steps += _steps(engine, ft, forms, events, sizes, settings)
-            if ft == _MIXED:
-                settings.tell(f"{name}: throughput")
-                throughput[name] = _throughput_of(engine, more)
+        engines: list[Rtfm | Ibroker] = [_MATCHERS[name](Ontology.empty()) for name in matchers]
+        for before, size in pairwise((0, *sizes.queries)):
+            settings.tell(f"{', '.join(matchers)}, text in {ft:.0%}: {size:,} queries")
+            steps += _steps(engines, ft, forms[before:size], events)
+        if ft == _MIXED:
+            for engine in engines:
+                settings.tell(f"{engine.name}: throughput")
+                throughput[engine.name] = _throughput_of(engine, more)
     return Found(tuple(steps), len(more), _kilobytes(more), throughput, step_1)
 
 
 def _steps(
-    engine: Rtfm | Ibroker,
-    ft: TextShare,
-    forms: Sequence[tuple[str, Query]],
-    events: Sequence[Event],
-    sizes: Sizes,
-    settings: Settings,
+    engines: Sequence[Rtfm | Ibroker], ft: TextShare, forms: Sequence[tuple[str, Query]], events: Sequence[Event]
 ) -> Iterator[Step]:
-    for before, size in pairwise((0, *sizes.queries)):
-        settings.tell(f"{engine.name}, text in {ft:.0%}: {size:,} queries")
-        seconds = fill(engine, forms[before:size])
-        engine.published = False
-        repaired = measure(engine, events)
-        engine.published = True
-        yield Step(ft, engine.name, size, size - before, seconds, repaired, measure(engine, events))
+    """The engines take turns, so that what else the machine does meets them alike."""
+    seconds = [fill(engine, forms) for engine in engines]
+    for engine, taken in zip(engines, seconds, strict=True):
+        repaired, published = (_filtered(engine, events, published) for published in (False, True))
+        yield Step(ft, engine.name, len(engine), len(forms), taken, repaired, published)
+
+
+def _filtered(engine: Rtfm | Ibroker, events: Sequence[Event], published: bool) -> Measured:
+    engine.published = published
+    return measure(engine, events, rounds=_ROUNDS)
 
 
 def _forms(texts: Iterable[str]) -> list[tuple[str, Query]]:
@@ -131,11 +132,14 @@ def _forms(texts: Iterable[str]) -> list[tuple[str, Query]]:
 
 
 def _step_1(forms: Sequence[tuple[str, Query]]) -> float:
-    """Microseconds a query: it becomes tuples, which is the same for all matchers."""
-    begun = time.perf_counter()
-    for _, query in forms:
-        conjunctions("rtfm", query)
-    return (time.perf_counter() - begun) / len(forms) * 1e6
+    """Microseconds a query, in the fastest round: it becomes tuples, which is the same for all matchers."""
+    times = []
+    for _ in range(3):
+        begun = time.process_time()
+        for _, query in forms:
+            conjunctions("rtfm", query)
+        times.append(time.process_time() - begun)
+    return min(times) / len(forms) * 1e6
 
 
 def _throughput_of(engine: Rtfm | Ibroker, events: Sequence[Event]) -> list[float]:
@@ -143,10 +147,10 @@ def _throughput_of(engine: Rtfm | Ibroker, events: Sequence[Event]) -> list[floa
     share = len(events) // _GROUPS
     times = []
     for start in range(0, share * _GROUPS, share):
-        begun = time.perf_counter()
+        begun = time.process_time()
         for event in events[start : start + share]:
             engine.match(event, refuse)
-        times.append((time.perf_counter() - begun) / share * 1000)
+        times.append((time.process_time() - begun) / share * 1000)
     return times
 
 
@@ -161,9 +165,11 @@ def _words(event: Event) -> int:
 
 # --------------------------------------------------------------------------------------------------------------- tables
 
-_FILTERING = """Means for one publication; 'as published' is without the repairs. Visited are trie nodes, or entries in
-buckets; marked are tuples; rows are those of the query table. A publication speaks of one thing, so that the join which
-the published algorithms lack finds nothing to object to. The paper filters 5,000 publications, ten times."""
+_FILTERING = """Means for one publication, the faster of two times; 'as published' is without the repairs. Visited are
+trie nodes, or entries in buckets; marked are tuples; rows are those of the query table. A publication speaks of one
+thing, so that the join which the published algorithms lack finds nothing to object to. As published, RTF looks at every
+row of its query table; and iBroker at every query, since all begin with a class. The paper filters 5,000 publications,
+ten times."""
 
 _HOLDING = """MB are those of all objects of the index, strings that are shared being counted once. Counted without the
 language: a reference, identifier or number takes 8 bytes, a string one for each character and is kept wherever the

@@ -66,7 +66,7 @@ def show(report: Report, console: Console) -> None:
         if table.note:
             console.print(Text(table.note, style="dim"))
     if report.claims:
-        grid = Grid("from", "claim", "here", "what was found", title="The paper's claims", title_justify="left")
+        grid = Grid("from", "claim", "here", "what was found", title="Claims", title_justify="left")
         for claim in report.claims:
             grid.add_row(claim.source, claim.text, Text(claim.verdict, style=_COLOURS[claim.holds]), claim.found)
         console.print(grid)

@@ -84,13 +84,9 @@ class MergedEdge:
         self.v, self.label, self.w = v, label, w
         self.subs: dict[SubscriptionGraph, None] = {}
         self.table = BindingTable()
-        places = [(v, 0), (w, 2), (label, 1)]
-        first: dict[Name, int] = {}
-        for name, place in places:
-            if is_star(name) or (constants and place != 1):
-                first.setdefault(name, place)
-        self.columns, self.stars = _shared(tuple(first.items()))
-        self.same = tuple((first[name], place) for name, place in places if is_star(name) and first[name] != place)
+        places = ((v, 0), (w, 2), (label, 1))
+        wanted = [(name, place) for name, place in places if is_star(name) or (constants and place != 1)]
+        self.columns, self.stars, self.same = _columns(tuple(wanted))
 
     def fits(self, edge: Triple) -> bool:
         """Whether a star that stands in two places would have one value."""
@@ -98,9 +94,13 @@ class MergedEdge:
 
 
 @lru_cache(_MOST_COLUMNS)
-def _shared(columns: tuple[Column, ...]) -> tuple[tuple[Column, ...], frozenset[Name]]:
-    """The columns, and their names: one object for all edges that have the same."""
-    return columns, frozenset(name for name, _ in columns)
+def _columns(places: tuple[Column, ...]) -> tuple[tuple[Column, ...], frozenset[Name], tuple[tuple[int, int], ...]]:
+    """The first place of each name, the names, and the places of stars that have two; one object for all edges."""
+    first: dict[Name, int] = {}
+    for name, place in places:
+        first.setdefault(name, place)
+    same = tuple((first[name], place) for name, place in places if is_star(name) and first[name] != place)
+    return tuple(first.items()), frozenset(first), same
 
 
 class SubscriptionGraph:

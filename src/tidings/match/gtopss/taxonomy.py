@@ -22,6 +22,7 @@ class Taxonomy:
         self._meaning = meaning
         self._ontology = meaning.ontology
         self._published = published
+        self._start_places: dict[Term, tuple[_Place, ...]] = {}
         self.steps = 0
 
     def is_true(self, node: Term, op: str, value: Term, budget: Budget) -> bool:
@@ -47,9 +48,8 @@ class Taxonomy:
 
     def is_node_descendant(self, node: Term, ancestor: Term, budget: Budget) -> bool:
         """Whether climbing from `node`, or from a class it is an instance of, comes to `ancestor`."""
-        types = {o for _, _, o in self._meaning.match(node, RDF_TYPE, None)} | self._ontology.types_of(node)
         goal = self._place(ancestor)
-        todo = [self._place(name) for name in (node, *sorted(types))]
+        todo = list(self._starts(node))
         seen = set(todo)
         while todo:
             place = todo.pop()
@@ -61,6 +61,14 @@ class Taxonomy:
                     seen.add(above)
                     todo.append(above)
         return False
+
+    def _starts(self, node: Term) -> tuple[_Place, ...]:
+        """The node and the classes it is an instance of, looked up once for all constraints on an event."""
+        found = self._start_places.get(node)
+        if found is None:
+            types = {o for _, _, o in self._meaning.match(node, RDF_TYPE, None)} | self._ontology.types_of(node)
+            found = self._start_places[node] = tuple([self._place(name) for name in (node, *sorted(types))])
+        return found
 
     def _place(self, name: Term) -> _Place:
         known = self._ontology.classes.id_of(name)

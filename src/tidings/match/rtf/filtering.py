@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import chain
 from operator import attrgetter
 
@@ -23,7 +23,7 @@ class StoredQuery:
     """A row of the query table QT: whom to notify, and the tuples that have to match."""
 
     subscription: str
-    tuples: list[StoredTuple] = field(default_factory=list)
+    tuples: tuple[StoredTuple, ...] = ()
 
 
 @dataclass(slots=True, eq=False)

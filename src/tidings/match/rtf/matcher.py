@@ -76,7 +76,7 @@ class Rtfm(TupleEngine[StoredQuery, StoredTuple]):
 
     def _store(self, subscription: str, tuples: tuple[QueryTuple, ...]) -> StoredQuery:
         query = StoredQuery(subscription)
-        query.tuples = [self._file(query, part) for part in tuples]
+        query.tuples = tuple([self._file(query, part) for part in tuples])
         self._table[query] = None
         return query
 
