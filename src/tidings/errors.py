@@ -3,6 +3,7 @@
 TidingsError
 ├── UsageError              a wrong call or option; nothing was processed (exit code 2)
 ├── OntologyError           an ontology that cannot be used (exit code 2)
+├── SnapshotError           a snapshot that cannot be opened or written (exit code 2)
 ├── UnsupportedError        a matcher refuses a construct its paper does not define
 ├── ParseError              text that is not what it should be, with its place
 │   ├── EventError          an event or event document
@@ -14,6 +15,7 @@ TidingsError
 from __future__ import annotations
 
 from dataclasses import dataclass
+from os import PathLike, fspath
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +46,16 @@ class UsageError(TidingsError):
 
 class OntologyError(TidingsError):
     """An ontology that cannot be used, for instance one whose hierarchy has a cycle."""
+
+
+class SnapshotError(TidingsError):
+    """A snapshot that cannot be opened or written: which folder, what is wrong, and what to do."""
+
+    def __init__(self, folder: str | PathLike[str], problem: str, advice: str) -> None:
+        super().__init__(f"the snapshot in '{fspath(folder)}': {problem}; {advice}")
+        self.folder = fspath(folder)
+        self.problem = problem
+        self.advice = advice
 
 
 class UnsupportedError(TidingsError):

@@ -52,7 +52,18 @@ def ends_well(found: Workings) -> bool:
         case "gtopss":
             empty = [section for section in found.sections if ": 0 rows" in section.title]
             return outcomes[0].endswith("a candidate") and not empty
+        case "fast":
+            return outcomes[0].endswith(": a match") and candidates_hold(found)
     return any(outcome.endswith(" is satisfied") for outcome in outcomes)
+
+
+def candidates_hold(found: Workings) -> bool:
+    """Whether all that a satisfied rule of `fast` is said to need is said to be there."""
+    overview, *rules = found.sections
+    assert overview.table is not None
+    satisfied = [row[0] for row in overview.table.rows if row[3] == "yes"]
+    tables = [rule.table for rule in rules if rule.title.split(" for ")[1] in satisfied]
+    return all(table is not None and table.rows[0][1] == "✓" for table in tables)
 
 
 @check.examples(80)

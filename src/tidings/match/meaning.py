@@ -12,8 +12,6 @@ from functools import cached_property
 from tidings.lang.fulltext import words
 from tidings.match.fulltext import Words
 from tidings.ontology import Ontology
-from tidings.ontology.datatypes import LITERAL_CLASSES, xsd_ancestors
-from tidings.ontology.vocabulary import THINGS
 from tidings.rdf.event import Event
 from tidings.rdf.terms import (
     RDF_TYPE,
@@ -21,9 +19,7 @@ from tidings.rdf.terms import (
     Term,
     Triple,
     iri,
-    iri_text,
     is_blank,
-    is_iri,
     is_literal,
     parts,
 )
@@ -134,22 +130,13 @@ class Meaning:
         found = self._classes.get(node)
         if found is None:
             if is_literal(node):
-                found = self._datatypes(iri(parts(node).datatype))
+                found = self.ontology.literal_classes(iri(parts(node).datatype))
             else:
-                stated = [*(o for _, _, o in self.match(node, RDF_TYPE, None)), *THINGS]
-                found = frozenset(upper for cls in stated for upper in self.ontology.superclasses(cls))
+                stated = [o for _, _, o in self.match(node, RDF_TYPE, None)]
+                above = [self.ontology.superclasses(cls) for cls in stated]
+                found = self.ontology.resource_classes.union(*above)
             self._classes[node] = found
         return found
-
-    def _datatypes(self, datatype: Term) -> frozenset[Term]:
-        """What is above a datatype, by XML Schema and by the ontology: each goes on where the other one ends."""
-        found: set[Term] = set()
-        todo = [datatype, *LITERAL_CLASSES]
-        while todo:
-            new = self.ontology.superclasses(todo.pop()) - found
-            found |= new
-            todo += [iri(above) for cls in new if is_iri(cls) for above in xsd_ancestors(iri_text(cls))]
-        return frozenset(found)
 
     # ------------------------------------------------------------------------------------------------------- G-ToPSS
 

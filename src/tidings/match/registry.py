@@ -18,6 +18,7 @@ _ENGINES = {
     "rtfm": "tidings.match.rtf.matcher:Rtfm",
     "rtfs": "tidings.match.rtf.matcher:Rtfs",
     "ibroker": "tidings.match.ibroker:Ibroker",
+    "fast": "tidings.match.fast:Fast",
 }
 
 

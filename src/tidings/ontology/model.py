@@ -10,13 +10,14 @@ from typing import Literal, TypeAlias
 from tidings.errors import OntologyError, UsageError
 from tidings.ontology.axioms import Axioms, collect
 from tidings.ontology.cycles import refuse_cycles
+from tidings.ontology.datatypes import LITERAL_CLASSES, xsd_ancestors
 from tidings.ontology.hierarchy import Hierarchy, Pair
 from tidings.ontology.load import read
 from tidings.ontology.meta import ExtendedStatement, MetaStatement, MetaStatements
 from tidings.ontology.names import Labels, Near
-from tidings.ontology.vocabulary import is_built_in, is_built_in_class, is_built_in_property
+from tidings.ontology.vocabulary import THINGS, is_built_in, is_built_in_class, is_built_in_property
 from tidings.rdf.limits import DEFAULT_LIMITS, Limits
-from tidings.rdf.terms import Term, Triple, is_blank, is_iri
+from tidings.rdf.terms import Term, Triple, iri, iri_text, is_blank, is_iri
 
 Cycles: TypeAlias = Literal["error", "equivalence"]
 Kind: TypeAlias = Literal["class", "property"]
@@ -123,6 +124,26 @@ class Ontology:
         Of a blank node nothing is known: one of another document is another one, whatever its label.
         """
         return frozenset() if is_blank(x) else self._axioms.types.get(x, frozenset())
+
+    def literal_classes(self, datatype: Term) -> frozenset[Term]:
+        """What is above a datatype, by XML Schema and by the ontology: each goes on where the other one ends."""
+        found: set[Term] = set()
+        todo = [datatype, *LITERAL_CLASSES]
+        while todo:
+            new = self.superclasses(todo.pop()) - found
+            found |= new
+            todo += [iri(above) for cls in new if is_iri(cls) for above in xsd_ancestors(iri_text(cls))]
+        return frozenset(found)
+
+    @cached_property
+    def resource_classes(self) -> frozenset[Term]:
+        """The classes of every resource that is not a literal."""
+        return frozenset(upper for thing in THINGS for upper in self.superclasses(thing))
+
+    @property
+    def instances(self) -> Mapping[Term, frozenset[Term]]:
+        """The types stated of each instance, as `types_of` gives them."""
+        return self._axioms.types
 
     # --------------------------------------------------------------------------------------------- meta-statements
 

@@ -10,6 +10,7 @@ and a matcher that nobody watches does nothing for it.
     tuples         what the two have in common
     decomposition  sub-patterns of the network with their instances
     ops            the array with what waits in it, typed statements, the matching tree, SBPV and BEBV
+    fast           rules, what they need and are filed under, what the kernel said
     text           all of it as text
 """
 
@@ -39,6 +40,7 @@ _WATCHED = {
     "rtfm": "rtf:WatchedRtfm",
     "rtfs": "rtf:WatchedRtfs",
     "ibroker": "ibroker:WatchedIbroker",
+    "fast": "fast:WatchedFast",
 }
 
 

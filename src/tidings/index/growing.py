@@ -1,0 +1,48 @@
+"""Arrays that grow at their ends."""
+
+from __future__ import annotations
+
+from typing import Any, Generic, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+T = TypeVar("T", bound=np.generic)
+
+
+class Growing(Generic[T]):
+    """An array with room behind its end. `array` holds the room too; it is replaced, not moved, when it is used up, so
+    that who has the old one keeps what was there.
+    """
+
+    def __init__(self, dtype: type[T], fill: int = 0, room: int = 64) -> None:
+        self._fill = fill
+        self.size = 0
+        self.array: NDArray[T] = np.full(room, fill, dtype)
+
+    @property
+    def filled(self) -> NDArray[T]:
+        return self.array[: self.size]
+
+    def extend(self, values: ArrayLike) -> None:
+        new = np.asarray(values, self.array.dtype)
+        self.reserve(self.size + new.size)
+        self.array[self.size : self.size + new.size] = new
+        self.size += new.size
+
+    def append(self, value: Any) -> None:
+        self.reserve(self.size + 1)
+        self.array[self.size] = value
+        self.size += 1
+
+    def reach(self, size: int) -> None:
+        """Have at least this many elements; new ones are the filler."""
+        if size > self.size:
+            self.reserve(size)
+            self.size = size
+
+    def reserve(self, room: int) -> None:
+        if room > self.array.size:
+            larger = np.full(max(room, 2 * self.array.size), self._fill, self.array.dtype)
+            larger[: self.size] = self.array[: self.size]
+            self.array = larger

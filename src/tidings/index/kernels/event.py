@@ -1,0 +1,388 @@
+"""One event at work: its terms, its E*, its words, and the atoms that hold of it.
+
+Arrays travel into a function one by one, so a call costs as much as a good deal of work, and code that is put into its
+caller in many places takes long to compile. So each step here is one loop over what the step before left in an array.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from tidings.index.arrays import Bytes, Ints, Words
+from tidings.index.folding import Folding
+from tidings.index.kernels.dictionary import Dictionary, find
+from tidings.index.kernels.jit import inlined
+from tidings.index.kernels.scan import IRI, LITERAL, Terms, Triples
+from tidings.index.kernels.words import FULL, UNSURE, split
+from tidings.index.layout import (
+    ANY_PROPERTY,
+    ANY_WORD,
+    ANYWHERE,
+    AS_ANY_OBJECT,
+    AS_ANY_SUBJECT,
+    AS_OBJECT,
+    AS_SUBJECT,
+    LITERALS,
+    SUBCLASS,
+    TYPE,
+    WITH_PROPERTY,
+    Atoms,
+    Names,
+)
+
+# What became of an event; scan.READ, ODD and TOO_MANY come first.
+DONE, ODD, TOO_MANY, ODD_TEXT = 0, 1, 2, 3
+# The kinds of atoms, as in `index.atoms`.
+PROPERTY, OBJECT, SUBJECT, NODE_S, NODE_O, WORD, ANYWORD, LITERAL_CLASS = range(8)
+# The places of `Work.count`.
+TERMS, SPREAD, WORDS, HITS, EPOCH, SUBCLASSED, CANDIDATES, VISITED, KEYS, TYPED, CHOSEN = range(11)
+
+STRING, LANG_STRING = 3, 4
+"""Two datatypes that literals do not name; their places in every dictionary."""
+
+_K = np.uint64(0x9E3779B97F4A7C15)
+_S30, _S60, _S32 = np.uint64(30), np.uint64(60), np.uint64(32)
+_NONE, _U1 = np.uint64(0), np.uint64(1)
+_AT, _QUOTE = 64, 34
+_NOT_WANTED, _WANTED = -2, -1
+
+
+class OddTexts(NamedTuple):
+    """Literals whose words the tables cannot tell, and their words: those of literal n are from `first[n]` on."""
+
+    literals: Dictionary
+    first: Ints
+    words: Ints
+
+
+class Work(NamedTuple):
+    """What one thread needs for one event after the other. E* is the triples (s, property, o), those with the same
+    property in a chain from `head` on by `next`; `arc` tells the ones that are arcs of the OPS model. Stamps that are
+    not the present epoch belong to an earlier event.
+    """
+
+    terms: Terms
+    triples: Triples
+    s: Ints
+    p: Ints  # the property, or -1
+    o: Ints
+    arc: Bytes
+    next: Ints
+    head: Ints  # by property
+    head_stamp: Ints
+    local: Ints  # by term of the dictionary: the term of the event
+    local_stamp: Ints
+    node: Bytes  # by term of the event: whether it is a subject or an object
+    typed: Ints  # pairs: a term of the event, and a class of the dictionary that it has
+    words_first: Ints  # by term of the event; below 0, its words are not known
+    words_last: Ints
+    words: Ints
+    keys: Words  # of the atoms to look up
+    hits: Ints  # the atoms that hold
+    seen: Words  # by atom: one bit
+    chosen: Ints  # the rules to decide
+    rule_stamp: Ints
+    subscription_stamp: Ints
+    bound: Ints  # by variable: the term of the event, or -1
+    cursor: Ints  # by pattern
+    trail: Ints  # by pattern: which variables it bound, as bits
+    place: Ints  # by pattern: where it is in the code
+    text_stack: Bytes
+    ends: Bytes
+    stack: Bytes
+    buffer: Bytes
+    count: Ints
+
+
+@inlined
+def has(seen: Words, atom: int) -> bool:
+    return (seen[atom >> 6] >> np.uint64(atom & 63)) & _U1 != _NONE
+
+
+@inlined
+def key_of(kind: int, first: int, second: int) -> np.uint64:
+    """The key of an atom; its numbers are below 2^30, and the key is never 0."""
+    return (np.uint64(kind + 1) << _S60) | (np.uint64(first) << _S30) | np.uint64(second)
+
+
+@inlined
+def slot_of(atoms: Atoms, key: np.uint64) -> np.uint64:
+    """Where the key is, or would be."""
+    mask = np.uint64(atoms.key.size - 1)
+    mixed = key * _K
+    at = (mixed ^ (mixed >> _S32)) & mask
+    while atoms.key[at] != key and atoms.key[at] != _NONE:
+        at = (at + _U1) & mask
+    return at
+
+
+@inlined
+def datatype_of(data: Bytes, names: Names, terms: Terms, term: int) -> int:
+    """The datatype of a literal as a term of the dictionary, or -1."""
+    end = terms.text_end[term]
+    if terms.end[term] == end + 1:
+        return STRING
+    if data[end + 1] == _AT:
+        return LANG_STRING
+    return find(names.terms, data, end + 3, terms.end[term])
+
+
+@inlined
+def _begin(work: Work, stated: int) -> None:
+    count = work.count
+    count[EPOCH] += 1
+    count[TERMS] = stated
+    for place in (SPREAD, WORDS, HITS, SUBCLASSED, KEYS, TYPED):
+        count[place] = 0
+    for n in range(stated):
+        work.words_first[n] = _NOT_WANTED
+        work.node[n] = 0
+        id = work.terms.id[n]
+        if id >= 0:
+            work.local_stamp[id] = count[EPOCH]
+            work.local[id] = n
+
+
+@inlined
+def _add(names: Names, work: Work, s: int, p: int, o: int, arc: int) -> None:
+    """One triple of E*, by terms of the event but for the property, which is a term of the dictionary or -1."""
+    property = names.property[p] if p >= 0 else -1
+    if property >= 0 or names.wanted[ANY_PROPERTY]:
+        n = work.count[SPREAD]
+        work.s[n] = s
+        work.p[n] = property
+        work.o[n] = o
+        work.arc[n] = arc
+        work.count[SPREAD] = n + 1
+
+
+@inlined
+def _stated(names: Names, work: Work, size: int) -> int:
+    """The triples of the event, by all properties above theirs; the types among them are noted."""
+    count, terms, triples = work.count, work.terms, work.triples
+    for n in range(size):
+        s, o, p = triples.s[n], triples.o[n], terms.id[triples.p[n]]
+        work.node[s] = 1
+        work.node[o] = 1
+        if p == SUBCLASS:
+            count[SUBCLASSED] = 1
+        single = p < 0 or p >= names.up_first.size - 1
+        first = 0 if single else names.up_first[p]
+        last = 1 if single else names.up_first[p + 1]
+        if count[SPREAD] + last - first > work.s.size or count[TYPED] + 2 > work.typed.size:
+            return TOO_MANY
+        for at in range(first, last):
+            q = p if single else names.up[at]
+            _add(names, work, s, q, o, p != TYPE)
+            if q == TYPE and terms.id[o] >= 0:
+                work.typed[count[TYPED]] = s
+                work.typed[count[TYPED] + 1] = terms.id[o]
+                count[TYPED] += 2
+    return DONE
+
+
+@inlined
+def _known_types(names: Names, work: Work, stated: int) -> int:
+    """The types that the ontology states of what the event is about."""
+    count = work.count
+    for n in range(stated):
+        id = work.terms.id[n]
+        if work.node[n] and 0 <= id < names.type_first.size - 1:
+            first, last = names.type_first[id], names.type_first[id + 1]
+            if count[TYPED] + 2 * (last - first) > work.typed.size:
+                return TOO_MANY
+            for at in range(first, last):
+                work.typed[count[TYPED]] = n
+                work.typed[count[TYPED] + 1] = names.types[at]
+                count[TYPED] += 2
+    return DONE
+
+
+@inlined
+def _local(names: Names, work: Work, term: int) -> int:
+    """The number in this event of a term of the dictionary, which may be one that E* alone has; -1 where full."""
+    epoch = work.count[EPOCH]
+    if work.local_stamp[term] != epoch:
+        n = work.count[TERMS]
+        if n >= work.terms.start.size:
+            return -1
+        work.count[TERMS] = n + 1
+        work.terms.start[n] = -1
+        work.terms.end[n] = -1
+        work.terms.kind[n] = LITERAL if names.terms.pool[names.terms.start[term]] == _QUOTE else IRI
+        work.terms.id[n] = term
+        work.words_first[n] = _NOT_WANTED
+        work.local_stamp[term] = epoch
+        work.local[term] = n
+    return work.local[term]
+
+
+@inlined
+def _typed(names: Names, work: Work) -> int:
+    """Whatever has a class has all above it, by all relations above rdf:type."""
+    for pair in range(0, work.count[TYPED], 2):
+        s, cls = work.typed[pair], work.typed[pair + 1]
+        single = cls >= names.class_first.size - 1
+        first = 0 if single else names.class_first[cls]
+        last = 1 if single else names.class_first[cls + 1]
+        relations = names.up_first[TYPE + 1] - names.up_first[TYPE]
+        if work.count[SPREAD] + (last - first) * relations > work.s.size:
+            return TOO_MANY
+        for at in range(first, last):
+            upper = _local(names, work, cls if single else names.class_up[at])
+            if upper < 0:
+                return TOO_MANY
+            for relation in range(names.up_first[TYPE], names.up_first[TYPE + 1]):
+                _add(names, work, s, names.up[relation], upper, 0)
+    return DONE
+
+
+@inlined
+def _push(work: Work, kind: int, first: int, second: int) -> None:
+    work.keys[work.count[KEYS]] = key_of(kind, first, second)
+    work.count[KEYS] += 1
+
+
+@inlined
+def _hit(work: Work, atom: int) -> None:
+    place = atom >> 6
+    bit = _U1 << np.uint64(atom & 63)
+    if work.seen[place] & bit == _NONE:
+        work.seen[place] |= bit
+        work.hits[work.count[HITS]] = atom
+        work.count[HITS] += 1
+
+
+@inlined
+def _linked(names: Names, atoms: Atoms, work: Work) -> int:
+    """Chain the triples of E* by property, note what their terms are asked for as, and whose words are."""
+    epoch = work.count[EPOCH]
+    for n in range(work.count[SPREAD]):
+        if work.count[KEYS] + 4 > work.keys.size:
+            return TOO_MANY
+        property, s, o = work.p[n], work.s[n], work.o[n]
+        s_id, o_id = work.terms.id[s], work.terms.id[o]
+        asked = (names.asked[s_id] if s_id >= 0 else 0) & (AS_SUBJECT | AS_ANY_SUBJECT)
+        asked |= (names.asked[o_id] if o_id >= 0 else 0) & (AS_OBJECT | AS_ANY_OBJECT)
+        if asked & AS_ANY_SUBJECT:
+            _push(work, NODE_S, s_id, 0)
+        if asked & AS_ANY_OBJECT:
+            _push(work, NODE_O, o_id, 0)
+        if property < 0:
+            continue
+        if work.head_stamp[property] != epoch:
+            work.head_stamp[property] = epoch
+            work.head[property] = -1
+            if atoms.of_property[property] >= 0:
+                _hit(work, atoms.of_property[property])
+        work.next[n] = work.head[property]
+        work.head[property] = n
+        if asked & AS_SUBJECT:
+            _push(work, SUBJECT, s_id, property)
+        if asked & AS_OBJECT:
+            _push(work, OBJECT, property, o_id)
+        if names.text[property] and work.terms.kind[o] == LITERAL:
+            work.words_first[o] = _WANTED
+    return DONE
+
+
+@inlined
+def _words(data: Bytes, names: Names, folds: Folding, odd: OddTexts, work: Work) -> int:
+    """The words of the literals in which somebody looks for some."""
+    count, terms = work.count, work.terms
+    for term in range(count[TERMS]):
+        wanted = work.words_first[term] == _WANTED or (names.wanted[ANY_WORD] and terms.kind[term] == LITERAL)
+        if not wanted or terms.start[term] < 0:
+            continue
+        n = count[WORDS]
+        found = split(data, terms.start[term] + 1, terms.text_end[term], folds, names.words, work.buffer, work.words, n)
+        if found == UNSURE:
+            place = find(odd.literals, data, terms.start[term], terms.end[term])
+            if place < 0:
+                return ODD_TEXT
+            found = n + odd.first[place + 1] - odd.first[place]
+            if found > work.words.size:
+                return TOO_MANY
+            for at in range(found - n):
+                work.words[n + at] = odd.words[odd.first[place] + at]
+        if found == FULL or count[KEYS] + found - n > work.keys.size:
+            return TOO_MANY
+        work.words_first[term] = n
+        work.words_last[term] = found
+        count[WORDS] = found
+        if names.wanted[ANY_WORD]:
+            for at in range(n, found):
+                if work.words[at] >= 0 and names.word[work.words[at]] & ANYWHERE:
+                    _push(work, ANYWORD, work.words[at], 0)
+    return DONE
+
+
+@inlined
+def _property_words(names: Names, work: Work) -> int:
+    """Each property with each word of its values."""
+    for n in range(work.count[SPREAD]):
+        property, o = work.p[n], work.o[n]
+        if property >= 0 and names.text[property] and work.words_first[o] >= 0:
+            first, last = work.words_first[o], work.words_last[o]
+            if work.count[KEYS] + last - first > work.keys.size:
+                return TOO_MANY
+            for at in range(first, last):
+                if work.words[at] >= 0 and names.word[work.words[at]] & WITH_PROPERTY:
+                    _push(work, WORD, property, work.words[at])
+    return DONE
+
+
+@inlined
+def _literal_classes(data: Bytes, names: Names, work: Work, stated: int) -> int:
+    """The classes that literals have by their datatypes."""
+    for term in range(stated):
+        if work.terms.kind[term] == LITERAL:
+            datatype = datatype_of(data, names, work.terms, term)
+            known = 0 <= datatype < names.data_first.size - 1
+            first = names.data_first[datatype] if known else 0
+            last = names.data_first[datatype + 1] if known else 0
+            if work.count[KEYS] + last - first + names.literal.size + 1 > work.keys.size:
+                return TOO_MANY
+            for at in range(first, last):
+                _push(work, LITERAL_CLASS, names.data_up[at], 0)
+            for at in range(names.literal.size):
+                _push(work, LITERAL_CLASS, names.literal[at], 0)
+            if datatype >= 0:
+                _push(work, LITERAL_CLASS, datatype, 0)
+    return DONE
+
+
+@inlined
+def spread(
+    data: Bytes, names: Names, folds: Folding, odd: OddTexts, atoms: Atoms, work: Work, stated: int, size: int
+) -> int:
+    """From the triples of an event to its E* and the atoms that hold of it."""
+    _begin(work, stated)
+    status = _stated(names, work, size)
+    if status == DONE:
+        status = _known_types(names, work, stated)
+    if status == DONE:
+        status = _typed(names, work)
+    if status == DONE:
+        status = _linked(names, atoms, work)
+    if status == DONE:
+        status = _words(data, names, folds, odd, work)
+    if status == DONE:
+        status = _property_words(names, work)
+    if status == DONE and names.wanted[LITERALS]:
+        status = _literal_classes(data, names, work, stated)
+    if status == DONE:
+        for n in range(work.count[KEYS]):
+            at = slot_of(atoms, work.keys[n])
+            if atoms.key[at] == work.keys[n]:
+                _hit(work, atoms.id[at])
+    return status
+
+
+@inlined
+def clear(work: Work) -> None:
+    """Make the bits of the atoms that held free for the next event."""
+    for n in range(work.count[HITS]):
+        work.seen[work.hits[n] >> 6] = _NONE

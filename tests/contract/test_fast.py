@@ -1,0 +1,156 @@
+"""What is special about `fast`: merges, removals, collisions, events larger than the scratch arrays, odd texts."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable
+
+import pytest
+from tests.contract.test_cases import ANSWERED, CASES, events_of, ontology_of, query_of
+
+from tidings.lang import parse
+from tidings.match.base import Engine, Failure
+from tidings.match.fast import Fast
+from tidings.match.naive import Naive
+from tidings.ontology import Ontology
+from tidings.rdf.event import Event
+from tidings.rdf.terms import Term, Triple, iri, literal
+
+
+def found(engine: Engine, event: Event) -> list[str]:
+    failures: list[Failure] = []
+    matches = [match.subscription for match in engine.match(event, failures.append)]
+    assert not failures
+    return matches
+
+
+@pytest.mark.parametrize(
+    "options", [{"merge_at": 0}, {"weak": 3}, {"weak": 0, "merge_at": 2}], ids=["merged", "few-hashes", "one-hash"]
+)
+@pytest.mark.parametrize("name", ANSWERED)
+def test_merged_or_not_and_whatever_the_hashes_are(name: str, options: dict[str, int]) -> None:
+    case = CASES[name]
+    engine = Fast(ontology_of(case), **options)
+    events = events_of(case)
+    taken = [subscription for subscription in case.subscriptions if subscription.rejected is None]
+    for subscription in taken:
+        engine.add(subscription.id, query_of(subscription))
+        found(engine, events[0])
+    for event in events:
+        assert found(engine, event) == sorted(s.id for s in taken if event.id in s.expect)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_adding_and_removing_in_any_order_equals_a_fresh_matcher(seed: int) -> None:
+    dice = random.Random(seed)
+    for name in dice.sample(ANSWERED, 8):
+        case = CASES[name]
+        ontology, events = ontology_of(case), events_of(case)
+        queries = {s.id: query_of(s) for s in case.subscriptions if s.rejected is None}
+        engine = Fast(ontology, merge_at=dice.choice([0, 3, 1000]))
+        present: set[str] = set()
+        for _ in range(12):
+            id = dice.choice(list(queries))
+            if id in present:
+                engine.remove(id)
+                present.remove(id)
+            else:
+                engine.add(id, queries[id])
+                present.add(id)
+            assert len(engine) == len(present)
+            fresh = Fast(ontology)
+            for each in present:
+                fresh.add(each, queries[each])
+            event = dice.choice(events)
+            assert found(engine, event) == found(fresh, event)
+
+
+def _both(queries: Iterable[str], event: Event) -> list[str]:
+    """What both matchers say."""
+    engines = Fast(Ontology.empty()), Naive(Ontology.empty())
+    for engine in engines:
+        for number, query in enumerate(queries):
+            engine.add(f"{number:03}", parse(query))
+    first, second = (found(engine, event) for engine in engines)
+    assert first == second
+    return first
+
+
+def test_an_event_larger_than_the_arrays_for_it() -> None:
+    def node(number: int) -> Term:
+        return iri(f"http://e.x/n{number}")
+
+    next_to = iri("http://e.x/next")
+    triples: list[Triple] = [(node(n), next_to, node(n + 1)) for n in range(3000)]
+    text = " ".join(f"word{n}" for n in range(20_000))
+    triples.append((node(0), iri("http://e.x/text"), literal(text)))
+    queries = [
+        "SELECT * { <http://e.x/n0> <http://e.x/next> ?a . ?a <http://e.x/next> <http://e.x/n2> }",
+        'SELECT * { ?a <http://e.x/text> ?b FILTER ftcontains(?b, "word19999") }',
+        'SELECT * { ?a <http://e.x/text> ?b FILTER ftcontains(?b, "word19999" ftNEAR[0,3] "word0") }',
+        "SELECT * { ?a <http://e.x/next> ?a }",
+    ]
+    assert _both(queries, Event.of("e:1", triples)) == ["000", "001"]
+
+
+@pytest.mark.parametrize(
+    ("text", "word"),
+    [
+        ("Stra\u00dfe", "strasse"),
+        ("e\u0301cole", "\u00e9cole"),
+        ("\u1112\u1161\u11ab", "\ud55c"),
+        ("\u6771\u4eac\u30bf\u30ef\u30fc", "\u4eac"),
+        ("\ufb01ne", "fine"),
+        ("x" * 5000, "x" * 5000),
+        ('a\nb\tc"d\\e', "e"),
+        ("\U0001d400\U0001d401", "ab"),
+        ("", "nothing"),
+    ],
+)
+def test_words_of_every_kind(text: str, word: str) -> None:
+    event = Event.of("e:1", [(iri("e:s"), iri("e:p"), literal(text)), (iri("e:s"), iri("e:q"), literal("plain"))])
+    queries = [
+        f'SELECT * {{ ?s <e:p> ?o FILTER ftcontains(?o, "{word}") }}',
+        f'SELECT * {{ ?s ?any ?o FILTER ftcontains(?o, "{word}") }}',
+        'SELECT * { ?s <e:q> ?o FILTER ftcontains(?o, "plain") }',
+        f'SELECT * {{ ?s <e:p> ?o FILTER ftcontains(?o, ftNOT "{word}") }}',
+    ]
+    _both(queries, event)
+
+
+def test_values_on_both_sides_of_what_a_double_can_tell() -> None:
+    values = ["1", "1.0", "0.99999999999999999", "9007199254740993", "-0", "1e0", "1e400", "NaN", "x", "01", " 1"]
+    xsd = "http://www.w3.org/2001/XMLSchema#"
+    queries = [
+        f"SELECT * {{ ?s <e:p> ?o FILTER(?o {op} {number}) }}"
+        for op in ("<", "<=", ">", ">=", "=", "!=")
+        for number in ("1", "1.0", "1e0", "9007199254740992", "0", "-1.5")
+    ]
+    for value in values:
+        for kind in ("integer", "decimal", "double", "float", "int", "string", "boolean"):
+            _both(queries, Event.of("e:1", [(iri("e:s"), iri("e:p"), literal(value, xsd + kind))]))
+
+
+def test_what_no_kernel_decides_is_asked() -> None:
+    engine = Fast(Ontology.empty())
+    engine.add("regex", parse('SELECT * { ?s <e:p> ?o FILTER regex(?o, "^a") }'))
+    engine.add("plain", parse("SELECT * { ?s <e:p> ?o }"))
+    engine.add("always", parse("SELECT * { OPTIONAL { ?s <e:p> ?o } }"))
+    assert found(engine, Event.of("e:1", [(iri("e:s"), iri("e:p"), literal("abc"))])) == ["always", "plain", "regex"]
+    assert engine.stats()["asked"] == 2
+    assert engine.stats()["unindexed"] == 1
+    assert found(engine, Event.of("e:2", [(iri("e:s"), iri("e:q"), literal("abc"))])) == ["always"]
+    assert engine.stats()["asked"] == 3
+
+
+@pytest.mark.parametrize("language", ["en", "en-us", "en-x-pig", "de-ch-1996", "zh-hant-tw", "a-b", "i-klingon"])
+@pytest.mark.parametrize("label", ["b", "\u00e9", "a.b", "0-1", "H"])
+def test_every_term_that_an_event_may_have_is_read(language: str, label: str) -> None:
+    subject = Term(f"_:{label}")
+    triples = [(subject, iri("e:p"), literal("x", language=language)), (iri("e:\u6771"), iri("e:q"), subject)]
+    queries = [f'SELECT * {{ ?s <e:p> "x"@{language} . ?t <e:q> ?s }}', "SELECT * { <e:\u6771> <e:q> ?s }"]
+    engine = Fast(Ontology.empty())
+    for number, query in enumerate(queries):
+        engine.add(str(number), parse(query))
+    assert found(engine, Event.of("e:1", triples)) == ["0", "1"]
+    assert engine.stats()["asked"] == 0
