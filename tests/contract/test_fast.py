@@ -65,15 +65,14 @@ def test_adding_and_removing_in_any_order_equals_a_fresh_matcher(seed: int) -> N
             assert found(engine, event) == found(fresh, event)
 
 
-def _both(queries: Iterable[str], event: Event) -> list[str]:
-    """What both matchers say."""
+def _answers(queries: Iterable[str], event: Event) -> tuple[list[str], list[str]]:
+    """What `fast` says, and what the oracle says."""
     engines = Fast(Ontology.empty()), Naive(Ontology.empty())
     for engine in engines:
         for number, query in enumerate(queries):
             engine.add(f"{number:03}", parse(query))
     first, second = (found(engine, event) for engine in engines)
-    assert first == second
-    return first
+    return first, second
 
 
 def test_an_event_larger_than_the_arrays_for_it() -> None:
@@ -90,7 +89,7 @@ def test_an_event_larger_than_the_arrays_for_it() -> None:
         'SELECT * { ?a <http://e.x/text> ?b FILTER ftcontains(?b, "word19999" ftNEAR[0,3] "word0") }',
         "SELECT * { ?a <http://e.x/next> ?a }",
     ]
-    assert _both(queries, Event.of("e:1", triples)) == ["000", "001"]
+    assert _answers(queries, Event.of("e:1", triples)) == (["000", "001"], ["000", "001"])
 
 
 @pytest.mark.parametrize(
@@ -115,7 +114,8 @@ def test_words_of_every_kind(text: str, word: str) -> None:
         'SELECT * { ?s <e:q> ?o FILTER ftcontains(?o, "plain") }',
         f'SELECT * {{ ?s <e:p> ?o FILTER ftcontains(?o, ftNOT "{word}") }}',
     ]
-    _both(queries, event)
+    expected = ["000", "001", "002"] if text else ["002", "003"]
+    assert _answers(queries, event) == (expected, expected)
 
 
 def test_values_on_both_sides_of_what_a_double_can_tell() -> None:
@@ -128,7 +128,9 @@ def test_values_on_both_sides_of_what_a_double_can_tell() -> None:
     ]
     for value in values:
         for kind in ("integer", "decimal", "double", "float", "int", "string", "boolean"):
-            _both(queries, Event.of("e:1", [(iri("e:s"), iri("e:p"), literal(value, xsd + kind))]))
+            event = Event.of("e:1", [(iri("e:s"), iri("e:p"), literal(value, xsd + kind))])
+            mine, right = _answers(queries, event)
+            assert mine == right, event.body
 
 
 def test_what_no_kernel_decides_is_asked() -> None:

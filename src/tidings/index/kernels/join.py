@@ -122,26 +122,13 @@ def _number(data: Bytes, names: Names, work: Work, term: int, comparison: int, o
 
 
 @inlined
-def _all_of(stack: Bytes, first: int, last: int) -> int:
-    found = TRUE
+def _combined(stack: Bytes, first: int, last: int, decisive: int) -> int:
+    """SPARQL's `&&` (one FALSE decides) and `||` (one TRUE decides); what is not sure outweighs an error."""
+    found = TRUE if decisive == FALSE else FALSE
     for n in range(first, last):
         value = stack[n]
-        if value == FALSE:
-            return FALSE
-        if value == UNSURE or found == UNSURE:
-            found = UNSURE
-        elif value == ERROR:
-            found = ERROR
-    return found
-
-
-@inlined
-def _one_of(stack: Bytes, first: int, last: int) -> int:
-    found = FALSE
-    for n in range(first, last):
-        value = stack[n]
-        if value == TRUE:
-            return TRUE
+        if value == decisive:
+            return decisive
         if value == UNSURE or found == UNSURE:
             found = UNSURE
         elif value == ERROR:
@@ -159,7 +146,7 @@ def value_of(data: Bytes, names: Names, rules: Rules, work: Work, at: int, stop:
         value = UNSURE
         if op == OP_AND or op == OP_OR:
             count = code[at + 1]
-            value = _all_of(stack, top - count, top) if op == OP_AND else _one_of(stack, top - count, top)
+            value = _combined(stack, top - count, top, FALSE if op == OP_AND else TRUE)
             top -= count
             at += 2
         elif op == OP_NOT:
