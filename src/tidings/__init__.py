@@ -1,7 +1,7 @@
 """Publish/subscribe that understands meaning.
 
 >>> import tidings
->>> matcher = tidings.Matcher("naive")
+>>> matcher = tidings.Matcher()
 >>> matcher.add("cheap", "SELECT ?pc WHERE { ?pc <http://e.x/price> ?p FILTER(?p < 400) }")
 >>> [match.subscription for match in matcher.match(b'<http://e.x/a> <http://e.x/price> 390 .', format="ttl")]
 ['cheap']
@@ -18,6 +18,7 @@ from tidings.errors import (
     EventError,
     OntologyError,
     ParseError,
+    SnapshotError,
     SubscriptionError,
     TidingsError,
     UnsupportedError,
@@ -45,6 +46,7 @@ __all__ = [
     "Ontology",
     "OntologyError",
     "ParseError",
+    "SnapshotError",
     "SubscriptionError",
     "TidingsError",
     "UnsupportedError",

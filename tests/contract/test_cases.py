@@ -64,11 +64,11 @@ def test_answers(name: str, matcher: str) -> None:
         expected = {id: s.expect[event.id] for id, s in taken.items() if event.id in s.expect}
         assert sorted(found) == sorted(expected), f"wrong subscriptions on {event.id}"
         for id, match in found.items():
-            _compare(match, expected[id], taken[id].ordered, f"{id} on {event.id}")
+            compare(match, expected[id], taken[id].ordered, f"{id} on {event.id}")
     assert not failures
 
 
-def _compare(match: Match, expected: Expected, ordered: bool, where: str) -> None:
+def compare(match: Match, expected: Expected, ordered: bool, where: str) -> None:
     rows = [frozenset((var, str(term)) for var, term in row.items()) for row in match.bindings]
     assert Counter(rows) == expected.counted(), where
     if ordered:

@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
+import contextlib
+import logging
 import random
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from functools import cache
+from pathlib import Path
 
 import pytest
-from tests.contract.test_cases import ANSWERED, CASES, events_of, ontology_of, query_of
+from tests.contract import ways
+from tests.contract.respelled import respelled
+from tests.contract.test_cases import ANSWERED, CASES, compare, events_of, ontology_of, query_of
 
+from tidings.errors import OntologyError
 from tidings.lang import parse
+from tidings.lang.pattern import Query
 from tidings.match.base import Engine, Failure
 from tidings.match.fast import Fast
+from tidings.match.matcher import Matcher
 from tidings.match.naive import Naive
 from tidings.ontology import Ontology
 from tidings.rdf.event import Event
+from tidings.rdf.read import read_triples
 from tidings.rdf.terms import Term, Triple, iri, literal
 
 
@@ -24,20 +34,87 @@ def found(engine: Engine, event: Event) -> list[str]:
     return matches
 
 
-@pytest.mark.parametrize(
-    "options", [{"merge_at": 0}, {"weak": 3}, {"weak": 0, "merge_at": 2}], ids=["merged", "few-hashes", "one-hash"]
-)
-@pytest.mark.parametrize("name", ANSWERED)
-def test_merged_or_not_and_whatever_the_hashes_are(name: str, options: dict[str, int]) -> None:
+@pytest.fixture(autouse=True)
+def _every_merge_works(caplog: pytest.LogCaptureFixture) -> Iterator[None]:
+    """What goes wrong in a merge that nobody waits for is in the log alone."""
+    yield
+    assert not [record for record in caplog.get_records("call") if record.levelno >= logging.ERROR]
+
+
+@pytest.mark.parametrize("state", ways.STATES)
+@pytest.mark.parametrize("name", [name for name in ANSWERED if not CASES[name].published])
+def test_every_case_in_every_way(name: str, state: str, tmp_path: Path) -> None:
     case = CASES[name]
-    engine = Fast(ontology_of(case), **options)
+    taken = {s.id: s for s in case.subscriptions if s.rejected is None}
+    content = ways.Content(ontology_of(case), {id: query_of(s) for id, s in taken.items()}, tmp_path / "index")
     events = events_of(case)
-    taken = [subscription for subscription in case.subscriptions if subscription.rejected is None]
-    for subscription in taken:
-        engine.add(subscription.id, query_of(subscription))
-        found(engine, events[0])
+    expected = {event.id: sorted(id for id, s in taken.items() if event.id in s.expect) for event in events}
+    matcher = ways.STATES[state](content)
+    ways.alone(matcher, events, expected)
+    assert ways.eight_threads(matcher, events) == expected
     for event in events:
-        assert found(engine, event) == sorted(s.id for s in taken if event.id in s.expect)
+        for match in matcher.match(event):
+            subscription = taken[match.subscription]
+            compare(match, subscription.expect[event.id], subscription.ordered, f"{match.subscription} on {event.id}")
+
+
+@cache
+def everything() -> tuple[Ontology, dict[str, Query], list[Event], ways.Found]:
+    """The subscriptions of all cases, the events of all under names of their own, the ontologies as far as they go
+    together, and what the oracle says."""
+    triples: list[Triple] = []
+    queries: dict[str, Query] = {}
+    events: list[Event] = []
+    for name in ANSWERED:
+        case = CASES[name]
+        more = triples + list(read_triples(case.ontology.encode(), format="ttl"))
+        with contextlib.suppress(OntologyError):
+            Ontology.of(more)
+            triples = more
+        queries |= {f"{name}/{s.id}": query_of(s) for s in case.subscriptions if s.rejected is None}
+        events += [Event(f"{event.id}/{name}", event.body) for event in events_of(case) if event.body]
+    oracle = Matcher("naive", ontology := Ontology.of(triples), on_failure=ways.no_failure)
+    oracle.add_many(queries.items())
+    return ontology, queries, events, ways.objects(oracle, events)
+
+
+@pytest.mark.parametrize("state", ways.STATES)
+def test_all_cases_at_once(state: str, tmp_path: Path) -> None:
+    ontology, queries, events, expected = everything()
+    ways.alone(ways.STATES[state](ways.Content(ontology, queries, tmp_path / "index")), events, expected)
+
+
+def test_all_cases_at_once_from_eight_threads(tmp_path: Path) -> None:
+    ontology, queries, events, expected = everything()
+    matcher = ways.changed(ways.Content(ontology, queries, tmp_path / "index"))
+    assert ways.eight_threads(matcher, events[::3]) == {event.id: expected[event.id] for event in events[::3]}
+
+
+@pytest.mark.parametrize("options", [{}, {"merge_at": 20}, {"weak": 0}], ids=str)
+def test_eight_threads_while_subscriptions_come_and_go(options: dict[str, int], tmp_path: Path) -> None:
+    ontology, queries, events, expected = everything()
+    staying = dict(list(queries.items())[::2])
+    matcher = ways.mixed(ways.Content(ontology, staying, tmp_path / "index"), **options)
+    answers = ways.while_it_changes(matcher, events[::8], queries)
+    assert answers == {event.id: [id for id in expected[event.id] if id in staying] for event in events[::8]}
+    assert len(matcher) == len(staying)
+
+
+def _rows(matcher: Matcher, data: bytes) -> list[tuple[str, str]]:
+    table = matcher.match_nquads(data)
+    return sorted(zip(table["event"].to_pylist(), table["subscription"].to_pylist(), strict=True))
+
+
+def test_events_without_a_name() -> None:
+    """Their ids are made of what they say: from bytes, in both spellings, the same ones, with the same matches."""
+    ontology, queries, events, _ = everything()
+    oracle, matcher = Matcher("naive", ontology), Matcher("fast", ontology)
+    for each in (oracle, matcher):
+        each.add_many(queries.items())
+    for event in events[::4]:
+        expected = _rows(oracle, event.body.encode())
+        for data in (event.body.encode(), respelled([event], random.Random(event.id), named=False)):
+            assert _rows(matcher, data) == expected
 
 
 @pytest.mark.parametrize("seed", range(5))

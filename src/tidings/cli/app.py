@@ -22,6 +22,7 @@ INTERRUPTED = 130
 # The help of every command without importing it: `tidings --help` and completion stay quick.
 COMMANDS = {
     "match": "Which subscriptions match which events.",
+    "compile": "Subscriptions to an index that opens at once.",
     "check": "Every problem of every subscription.",
     "explain": "Why a subscription matches an event, or why not.",
     "bench": "The papers' workloads, measured here.",

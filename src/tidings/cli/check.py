@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Iterator
 
 import click
 
 from tidings.cli.options import OntologyFiles, ontology_options
 from tidings.cli.terminal import Command, Terminal, printable, styled
 from tidings.errors import UsageError
+from tidings.index.unindexed import unindexed
 from tidings.lang.check import Problem, Severity, check, problem_of
 from tidings.lang.files import Subscription, read_subscriptions
+from tidings.ontology import Ontology
 
 _EXAMPLE = """
 tidings check subscriptions/ --ontology auction.ttl
@@ -31,7 +34,7 @@ def command(terminal: Terminal, subscriptions: str, ontology_files: OntologyFile
     Errors: what cannot be read. Warnings: names the ontology does not know (with a near one that it does), pairs of
     class and property that no meta-statement allows, filters that contradict each other, patterns without a common
     variable, variables that never get a value, subscriptions that match everything, duplicates. For information:
-    subscriptions that another one covers.
+    subscriptions that another one covers, and those that no index helps with.
 
     The exit code is 1 where there is an error, 0 where there is none.
     """
@@ -45,6 +48,7 @@ def command(terminal: Terminal, subscriptions: str, ontology_files: OntologyFile
         for problem in check(found, ontology):
             problems.append(problem)
             progress.update(problems=len(problems))
+        problems += _unindexed(found, problems, ontology)
     if not found and not problems:
         raise UsageError(f"{subscriptions}: there are no subscriptions")
     # What is about one file stands together; what is about the set as a whole comes last.
@@ -56,6 +60,16 @@ def command(terminal: Terminal, subscriptions: str, ontology_files: OntologyFile
     if not as_json and not terminal.quiet:
         click.echo(_summary(len(found) + rejected, counts), err=True)
     return 1 if counts["error"] else 0
+
+
+def _unindexed(found: list[Subscription], problems: list[Problem], ontology: Ontology) -> Iterator[Problem]:
+    """The subscriptions that every event has to be tried on, unless more than that was said about them."""
+    told = {problem.subscription for problem in problems if problem.code in ("matches-everything", "never-matches")}
+    for each in found:
+        if each.id not in told and unindexed(each.query, ontology.resource_classes):
+            hint = "ask for a property, a class, a node or a word that every match has"
+            message = "every event has to be tried: nothing that must be in an event is known from it"
+            yield Problem(each.id, "info", "unindexed", message, hint=hint, source=each.source, row=each.line)
 
 
 def _text(problem: Problem) -> str:

@@ -18,6 +18,8 @@ from tidings.rdf.event import Event
 from tidings.rdf.formats import Format
 from tidings.rdf.limits import KIB, MIB, Limits
 from tidings.rdf.read import EventsBy, read_events
+from tidings.rdf.seen import SeenEvents
+from tidings.rdf.sources import Source
 
 _UNITS = {"": 1, "k": KIB, "m": MIB, "g": KIB * MIB}
 _SIZE = re.compile(r"(\d+)\s*([kmg]?)(?:i?b)?", re.IGNORECASE)
@@ -54,7 +56,9 @@ class Reading:
     limits: Limits
     contexts: Mapping[str, Path]
 
-    def events(self, sources: Sequence[str], report: Callable[[EventError], None]) -> Iterator[Event]:
+    def events(
+        self, sources: Sequence[Source], report: Callable[[EventError], None], seen: SeenEvents | None = None
+    ) -> Iterator[Event]:
         return read_events(
             sources,
             format=self.format,
@@ -64,6 +68,7 @@ class Reading:
             limits=self.limits,
             contexts=self.contexts,
             report=report,
+            seen=seen,
         )
 
 

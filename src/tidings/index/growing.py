@@ -18,7 +18,7 @@ class Growing(Generic[T]):
     def __init__(self, dtype: type[T], fill: int = 0, room: int = 64) -> None:
         self._fill = fill
         self.size = 0
-        self.array: NDArray[T] = np.full(room, fill, dtype)
+        self.array: NDArray[T] = self._room(room, np.dtype(dtype))
 
     @property
     def filled(self) -> NDArray[T]:
@@ -29,6 +29,12 @@ class Growing(Generic[T]):
         self.reserve(self.size + new.size)
         self.array[self.size : self.size + new.size] = new
         self.size += new.size
+
+    def adopt(self, values: NDArray[T]) -> None:
+        """Take these for its own elements: a copy, with room behind it."""
+        self.array = self._room(values.size + max(64, values.size // 8), self.array.dtype)
+        self.array[: values.size] = values
+        self.size = values.size
 
     def append(self, value: Any) -> None:
         self.reserve(self.size + 1)
@@ -43,6 +49,10 @@ class Growing(Generic[T]):
 
     def reserve(self, room: int) -> None:
         if room > self.array.size:
-            larger = np.full(max(room, 2 * self.array.size), self._fill, self.array.dtype)
+            larger = self._room(max(room, 2 * self.array.size), self.array.dtype)
             larger[: self.size] = self.array[: self.size]
             self.array = larger
+
+    def _room(self, size: int, dtype: np.dtype[T]) -> NDArray[T]:
+        """Zeros take no memory before they are written."""
+        return np.full(size, self._fill, dtype) if self._fill else np.zeros(size, dtype)

@@ -42,7 +42,7 @@ from tidings.index.layout import (
     OP_UNSURE,
     OP_VALUE,
 )
-from tidings.index.names import NameTables
+from tidings.index.names import Numbering
 from tidings.lang.pattern import (
     Block,
     Call,
@@ -90,17 +90,17 @@ class _Unknown(Exception):
     """The kernel has nothing for this."""
 
 
-def program(block: Block, names: NameTables, *, ask: bool, base: int) -> Program:
+def program(block: Block, names: Numbering, *, ask: bool, base: int) -> Program:
     """The code of a block. With `ask`, the block is only part of what must hold; the numbers come from `base` on."""
     return _Compiler(block, names, base).run(ask)
 
 
 class _Compiler:
-    def __init__(self, block: Block, names: NameTables, base: int) -> None:
+    def __init__(self, block: Block, names: Numbering, base: int) -> None:
         self._names = names
         self._base = base
         self._numbers: list[float] = []
-        self._universal = names.ontology.resource_classes
+        self._universal = names.universal
         self._block = block
         self._ordered = _ordered(block)[:MOST_PATTERNS]
         self._variables: dict[Var, int] = {}
@@ -114,8 +114,8 @@ class _Compiler:
         if len(self._variables) > MOST_VARIABLES:
             return Program([0, 0, ASK, 0], [])
         flags = (INJECTIVE if block.injective else 0) | (ASK if ask or self._incomplete() else 0)
-        constants = sorted({self._names.term(n) for t in self._ordered for n in (t.s, t.o) if not isinstance(n, Var)})
-        listed = constants if block.injective else []
+        nodes = dict.fromkeys(node for t in self._ordered for node in (t.s, t.o) if not isinstance(node, Var))
+        listed = [self._names.term(node) for node in nodes] if block.injective else []
         code = [len(self._variables), len(self._ordered), flags, len(listed), *listed]
         waiting = [self._class(each.node, each.cls) for each in dict.fromkeys(block.classes)]
         waiting += map(self._filter, block.filters)

@@ -18,9 +18,9 @@ from tidings.index.kernels.event import ODD_TEXT, TOO_MANY, OddTexts, Work
 from tidings.index.kernels.join import MOST_PATTERNS, MOST_VARIABLES
 from tidings.index.kernels.match import ANSWERS, AT, EVENTS, NO_ROOM, STATUS, match_lines
 from tidings.index.kernels.scan import ODD, Terms, Triples
-from tidings.index.kernels.words import LONGEST
+from tidings.index.kernels.words import LONGEST, Vocabulary
 from tidings.index.layout import Index
-from tidings.index.names import Entries, NameTables
+from tidings.index.names import Entries, number_of
 from tidings.lang.fulltext import words
 from tidings.rdf.terms import XSD_STRING, Term, iri, is_literal, parse_triple, parts
 
@@ -52,8 +52,7 @@ def padded(data: bytes) -> np.ndarray:
 class Scanner:
     """What one thread works with. Not for two threads at once."""
 
-    def __init__(self, names: NameTables, folder: Folder) -> None:
-        self._names = names
+    def __init__(self, folder: Folder) -> None:
         self._folder = folder
         self._string = padded(iri(XSD_STRING).encode())
         self._event_room = 256
@@ -94,13 +93,14 @@ class Scanner:
                 case x if x == NO_ROOM:
                     self._out = np.concatenate([self._out, np.zeros_like(self._out)])
                 case x if x == ODD_TEXT:
-                    self._learn(data, int(done[AT]), int(stops[0] if quads else stops[done[EVENTS]]), quads)
+                    end = int(stops[0] if quads else stops[done[EVENTS]])
+                    self._learn(data, int(done[AT]), end, quads, index.names.words)
         answers = self._out[: 3 * done[ANSWERS]].reshape(-1, 3).copy()
         events = int(done[EVENTS])
         candidates, visited = (work.count[6:8] - counted[6:8]).tolist()
         return Found(answers, begins[:events], int(done[AT]), bool(done[STATUS] == ODD), candidates, visited)
 
-    def _learn(self, data: np.ndarray, start: int, stop: int, quads: bool) -> None:
+    def _learn(self, data: np.ndarray, start: int, stop: int, quads: bool, known: Vocabulary) -> None:
         """Have the words of the texts of the event at `start` that are not plain."""
         literals: dict[Term, None] = {}
         for line in _event_lines(data, start, stop, quads):
@@ -111,17 +111,7 @@ class Scanner:
         for literal in literals:
             self._folder.learn(parts(literal).lexical)
         if self._folder.tables is before:
-            self._odd = self._odd_texts(list(literals))
-
-    def _odd_texts(self, literals: list[Term]) -> OddTexts:
-        entries = Entries(0xFFFFFFFFFFFFFFFF)
-        every = []
-        first = [0]
-        for literal in literals:
-            entries.number(literal)
-            every += [self._names.known_word(word) for word in words(parts(literal).lexical)]
-            first.append(len(every))
-        return OddTexts(entries.table(), np.array(first, np.int32), np.array(every, np.int32))
+            self._odd = _odd_texts(list(literals), known)
 
     def _fitting(self, index: Index) -> Work:
         """The scratch arrays, at least as long as the index needs them."""
@@ -161,6 +151,17 @@ def _event_lines(data: np.ndarray, start: int, stop: int, quads: bool) -> Iterat
             graph = name
             line += " ."
         yield line
+
+
+def _odd_texts(literals: list[Term], known: Vocabulary) -> OddTexts:
+    entries = Entries(0xFFFFFFFFFFFFFFFF)
+    every = []
+    first = [0]
+    for literal in literals:
+        entries.number(literal)
+        every += [number_of(word, known) for word in words(parts(literal).lexical)]
+        first.append(len(every))
+    return OddTexts(entries.table(), np.array(first, np.int32), np.array(every, np.int32))
 
 
 def _no_odd_texts() -> OddTexts:

@@ -50,7 +50,9 @@ _CHUNK = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """The arrays are read-only views of one memory map, which lives as long as any of them."""
+    """The arrays are views of one memory map, which lives as long as any of them. Whoever writes into one gets a page of
+    his own: neither the file nor another process sees it.
+    """
 
     folder: Path
     about: Mapping[str, Json]
@@ -85,7 +87,7 @@ def open_snapshot(folder: Path, *, verify: bool = False) -> Snapshot:
             _check_file(folder, manifest, file)
             if verify:
                 _check_data(folder, manifest, file)
-            data = mmap.mmap(file.fileno(), manifest.size, access=mmap.ACCESS_READ)
+            data = mmap.mmap(file.fileno(), manifest.size, access=mmap.ACCESS_COPY)
     except OSError as error:
         problem = f"it could not be read: {error.strerror or error}"
         raise SnapshotError(folder, problem, f"check the disk and the folder, or {AGAIN}") from error

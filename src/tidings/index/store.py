@@ -1,20 +1,21 @@
 """The index under construction: rules go in and out at any time, and `index()` gives the arrays as they are now.
 
-What is added waits in lists until somebody asks for the arrays. Rules that came since the last merge hang in chains;
-`merge` puts them in rows with the others, and leaves out the dead.
+What is added waits in lists until somebody asks for the arrays; in these, rules hang in chains. `freeze` makes an index
+of its own of them, where they lie in rows and the dead are left out.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from array import array
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from tidings.index.arrays import Ints, Words
+from tidings.index.arrays import Ints, Longs, Words
 from tidings.index.atoms import Atom, Kind
-from tidings.index.filing import filing
 from tidings.index.growing import Growing
-from tidings.index.kernels.atoms import chain, insert_atoms
+from tidings.index.kernels.atoms import chain, find_atom, insert_atoms
+from tidings.index.kernels.rows import gather
 from tidings.index.layout import (
     ANY_PROPERTY,
     ANY_WORD,
@@ -31,23 +32,15 @@ from tidings.index.layout import (
     Rules,
 )
 from tidings.index.names import ALL_BITS, NameTables
-from tidings.index.programs import program
+from tidings.index.plans import PRIORS, Plan, PlannedRule, Plans, planned, shared_plans
 from tidings.index.rules import Rule
+from tidings.lang.pattern import Query
 from tidings.ontology import Ontology
-from tidings.rdf.terms import Term
 
-# How often an atom holds of an event, as long as nobody knows better.
-_PRIORS = {
-    Kind.PROPERTY: 0.05,
-    Kind.OBJECT: 0.01,
-    Kind.SUBJECT: 0.01,
-    Kind.NODE_S: 0.01,
-    Kind.NODE_O: 0.01,
-    Kind.WORD: 0.002,
-    Kind.ANYWORD: 0.02,
-    Kind.LITERAL: 0.5,
-}
 _NOBODY = -1
+_NO_ROWS: Longs = np.zeros(1, np.int64)
+_NOTHING: Ints = np.zeros(0, np.int32)
+_LOW = (1 << 30) - 1
 _FULLEST = 0.7
 """Which part of the slots of a table may be taken."""
 
@@ -55,16 +48,24 @@ _FULLEST = 0.7
 class Store:
     """Rules, by the number of their subscription."""
 
-    def __init__(self, ontology: Ontology, weak: int = ALL_BITS) -> None:
-        self.names = NameTables(ontology, weak)
+    def __init__(
+        self,
+        ontology: Ontology,
+        weak: int = ALL_BITS,
+        names: NameTables | None = None,
+        plans: Plans | None = None,
+    ) -> None:
+        self.names = names or NameTables(ontology, weak)
+        self._plans = plans or shared_plans(ontology.resource_classes)
         self._atom_ids: dict[int, int] = {}
+        """The atoms that came since the store was made."""
+        self._older_atoms = 0
         self._new_keys: list[int] = []
         self._atom_key: Words = np.zeros(128, np.uint64)
         self._atom_id: Ints = np.zeros(128, np.int32)
         self._of_property: Growing[np.int32] = Growing(np.int32, fill=-1)
-        self._filed_under: Growing[np.int32] = Growing(np.int32)
-        """By atom: how many rules are filed under it."""
         self._uses: dict[str, int] = {}
+        """How often atoms ask for a name."""
 
         self._subscription: Growing[np.int32] = Growing(np.int32)
         self._alive: Growing[np.uint8] = Growing(np.uint8)
@@ -80,104 +81,128 @@ class Store:
         """Every filing, in order: its atom, its rule, and one more atom that the rule needs."""
         self._entry_rule: Growing[np.int32] = Growing(np.int32)
         self._entry_second: Growing[np.int32] = Growing(np.int32)
-        self._merged = 0
-        self._first = np.zeros(1, np.int64)
-        self._rows: tuple[Ints, Ints] = (np.zeros(0, np.int32), np.zeros(0, np.int32))
         self._head: Growing[np.int32] = Growing(np.int32, fill=_NOBODY)
         self._chain: tuple[Growing[np.int32], ...] = tuple(Growing(np.int32) for _ in range(3))
 
-        self._rules_of: dict[int, list[int]] = {}
         self._waiting = _Waiting()
 
     # ------------------------------------------------------------------------------------------------------ changes
 
-    def add(self, subscription: int, rules: Iterable[Rule]) -> None:
-        numbers = self._rules_of.setdefault(subscription, [])
-        for rule in rules:
-            numbers.append(self._add(subscription, rule))
+    def add(self, subscription: int, query: Query) -> None:
+        """Take a subscription, whose number is above all others."""
+        self._fill(subscription, *self._plans.of(query))
 
-    def _add(self, subscription: int, rule: Rule) -> int:
-        waiting = self._waiting
+    def add_rules(self, subscription: int, rules: Iterable[Rule]) -> None:
+        """The same, of one that has these rules."""
+        self._fill(subscription, planned(rules, (), self.names.universal), ())
+
+    def cost(self, atom: Atom) -> float:
+        """How often an atom holds, about."""
+        return _cost(PRIORS[atom.kind], self._uses.get(atom.second or atom.first, 0))
+
+    def _fill(self, subscription: int, plan: Plan, own: Sequence[str]) -> None:
+        names, waiting = self.names, self._waiting
+        texts = [*own, *plan.more]
+        base = self._numbers.size + len(waiting.numbers)
+        numbers = [
+            *plan.fixed,
+            *names.numbers(
+                [texts[n] for n in plan.terms], [texts[n] for n in plan.properties], [texts[n] for n in plan.words]
+            ),
+            *range(base, base + len(plan.numbers)),
+        ]
+        waiting.numbers.extend(plan.numbers)
+        for what in plan.wanted:
+            names.want(what)
+        for place in plan.texts:
+            names.ask_words(numbers[place])
+        for rule in plan.rules:
+            self._add(subscription, rule, numbers, texts)
+
+    def _add(self, subscription: int, rule: PlannedRule, numbers: Sequence[int], texts: Sequence[str]) -> None:
+        waiting, uses = self._waiting, self._uses
         number = self._subscription.size + len(waiting.subscription)
-        filed = filing(rule.condition, self._cost)
-        made = program(rule.block, self.names, ask=rule.ask, base=self._numbers.size + len(waiting.numbers))
-        waiting.code_at.append(self._code.size + len(waiting.code))
-        waiting.code += made.code
-        waiting.numbers += made.numbers
         waiting.subscription.append(subscription)
-        needs = [self._atom(atom) for atom in filed.needs]
-        waiting.needs += needs
+        waiting.code_at.append(self._code.size + len(waiting.code))
+        waiting.code.extend(rule.code(numbers))
+        keys, costs = [], []
+        for head, first, second, name, prior in rule.atoms:
+            keys.append(head | numbers[first] << 30 | numbers[second])
+            text = texts[name]
+            asked = uses.get(text, 0)
+            uses[text] = asked + 1
+            costs.append(_cost(prior, asked))
+        under, needed = rule.filed(costs)
+        needs = self._atoms([keys[place] for place in needed])
+        waiting.needs.extend(needs)
         waiting.needs_last.append(self._needs.size + len(waiting.needs))
-        if filed.under is None:
+        if under is None:
             waiting.always.append(number)
-        for atom in filed.under or ():
-            id = self._atom(atom)
-            self._filed_under.reach(id + 1)
-            self._filed_under.array[id] += 1
-            waiting.entry_atom.append(id)
+            return
+        for atom in self._atoms([keys[place] for place in under]):
+            waiting.entry_atom.append(atom)
             waiting.entry_rule.append(number)
             waiting.entry_second.append(needs[0] if needs else _NOBODY)
-        return number
 
     def remove(self, subscription: int) -> None:
-        self._flush()
-        for rule in self._rules_of.pop(subscription):
-            self._alive.array[rule] = 0
+        waiting = self._waiting.subscription
+        if waiting and subscription >= waiting[0]:
+            self._flush()
+        first, last = np.searchsorted(self._subscription.filled, (subscription, subscription + 1))
+        self._alive.array[first:last] = 0
 
     # -------------------------------------------------------------------------------------------------------- atoms
 
-    def _cost(self, atom: Atom) -> float:
-        """How often an atom holds, about. What many ask for is likely to be common in events as well."""
-        asked = self._uses.get(atom.second or atom.first, 0)
-        return _PRIORS[atom.kind] * (1 + asked) / (100 + asked) * (1 + 1e-6 * asked)
+    def _atoms(self, keys: Sequence[int]) -> list[int]:
+        ids = self._atom_ids
+        try:
+            return [ids[key] for key in keys]
+        except KeyError:
+            return [self._atom(key) for key in keys]
 
-    def _atom(self, atom: Atom) -> int:
+    def _atom(self, key: int) -> int:
+        id = self._atom_ids.get(key, _NOBODY)
+        if id < 0 and self._older_atoms:
+            id = int(find_atom(self._atom_table(), np.uint64(key)))
+        if id >= 0:
+            return id
+        id = self._atom_ids[key] = self.atoms
+        self._new_keys.append(key)
+        kind, first, second = Kind((key >> 60) - 1), key >> 30 & _LOW, key & _LOW
+        if kind is Kind.PROPERTY:
+            self._of_property.reach(first + 1)
+            self._of_property.array[first] = id
+        self._ask(kind, first, second)
+        return id
+
+    def _ask(self, kind: Kind, first: int, second: int) -> None:
+        """Have the kernels look for what the atom is about."""
         names = self.names
-        self._uses[atom.second or atom.first] = self._uses.get(atom.second or atom.first, 0) + 1
-        first, second = 0, 0
-        match atom.kind:
-            case Kind.PROPERTY:
-                first = names.property(Term(atom.first))
+        match kind:
             case Kind.OBJECT:
-                first, second = names.property(Term(atom.first)), names.term(Term(atom.second))
                 names.ask(second, AS_OBJECT)
             case Kind.SUBJECT:
-                first, second = names.term(Term(atom.first)), names.property(Term(atom.second))
                 names.ask(first, AS_SUBJECT)
             case Kind.NODE_S:
-                first = names.term(Term(atom.first))
                 names.ask(first, AS_ANY_SUBJECT)
                 names.want(ANY_PROPERTY)
             case Kind.NODE_O:
-                first = names.term(Term(atom.first))
                 names.ask(first, AS_ANY_OBJECT)
                 names.want(ANY_PROPERTY)
             case Kind.WORD:
-                first, second = names.property(Term(atom.first)), names.word(atom.second)
                 names.ask_words(first)
                 names.ask_word(second, WITH_PROPERTY)
             case Kind.ANYWORD:
-                first = names.word(atom.first)
                 names.ask_word(first, ANYWHERE)
                 names.want(ANY_WORD)
             case Kind.LITERAL:
-                first = names.term(Term(atom.first))
                 names.want(LITERALS)
-        key = (atom.kind + 1) << 60 | first << 30 | second
-        id = self._atom_ids.get(key)
-        if id is None:
-            id = self._atom_ids[key] = len(self._atom_ids)
-            self._new_keys.append(key)
-            if atom.kind is Kind.PROPERTY:
-                self._of_property.reach(first + 1)
-                self._of_property.array[first] = id
-        return id
 
     # ------------------------------------------------------------------------------------------------------- arrays
 
     @property
     def atoms(self) -> int:
-        return len(self._atom_ids)
+        return self._older_atoms + len(self._atom_ids)
 
     @property
     def rules(self) -> int:
@@ -188,10 +213,6 @@ class Store:
         """How many rules are looked at on every event."""
         return self._always.size + len(self._waiting.always)
 
-    @property
-    def unmerged(self) -> int:
-        return self._entry_atom.size + len(self._waiting.entry_atom) - self._merged
-
     def index(self) -> Index:
         """The arrays as they are now."""
         self._flush()
@@ -200,7 +221,7 @@ class Store:
         self._head.reach(self.atoms)
         return Index(
             names,
-            Atoms(self._atom_key, self._atom_id, self._of_property.array),
+            self._atom_table(),
             Rules(
                 self._subscription.array,
                 self._alive.array,
@@ -211,7 +232,7 @@ class Store:
                 self._numbers.array,
                 self._always.filled,
             ),
-            Filed(self._first, *self._rows, self._head.array, *(each.array for each in self._chain)),
+            Filed(_NO_ROWS, _NOTHING, _NOTHING, self._head.array, *(each.array for each in self._chain)),
         )
 
     def _flush(self) -> None:
@@ -242,49 +263,122 @@ class Store:
             size = self._atom_key.size
             while self.atoms > _FULLEST * size:
                 size *= 2
+            keys = self._keys()
             self._atom_key, self._atom_id = np.zeros(size, np.uint64), np.zeros(size, np.int32)
-            keys, first = list(self._atom_ids), 0
         else:
-            keys, first = self._new_keys, self.atoms - len(self._new_keys)
-        if keys:
-            table = Atoms(self._atom_key, self._atom_id, self._of_property.array)
-            insert_atoms(table, np.array(keys, np.uint64), first)
+            keys = np.array(self._new_keys, np.uint64)
+        if keys.size:
+            insert_atoms(self._atom_table(), keys, self.atoms - keys.size)
         self._new_keys = []
 
-    def merge(self) -> None:
-        """Put the rules into rows by atom, those that need the same second atom side by side; drop dead ones."""
+    def _keys(self) -> Words:
+        """The keys of all atoms, by their numbers."""
+        keys = np.zeros(self.atoms, np.uint64)
+        there = self._atom_key != 0
+        keys[self._atom_id[there]] = self._atom_key[there]
+        keys[self.atoms - len(self._new_keys) :] = self._new_keys
+        return keys
+
+    def _atom_table(self) -> Atoms:
+        return Atoms(self._atom_key, self._atom_id, self._of_property.array)
+
+    # ------------------------------------------------------------------------------------------- to segments and back
+
+    def freeze(self) -> tuple[Index, Ints]:
+        """What is alive as an index of its own, and whose rules they are: its subscription n is number `kept[n]` here.
+
+        The rules lie in rows by atom, those that need the same second atom side by side.
+        """
         self._flush()
-        atoms, rules, seconds = self._entry_atom.filled, self._entry_rule.filled, self._entry_second.filled
-        alive = self._alive.array[rules] == 1
-        atoms, rules, seconds = atoms[alive], rules[alive], seconds[alive]
+        rules = np.flatnonzero(self._alive.filled).astype(np.int32)
+        kept = np.unique(self._subscription.filled[rules])
+        renumbered = np.full(self.rules, _NOBODY, np.int32)
+        renumbered[rules] = np.arange(rules.size, dtype=np.int32)
+        always = renumbered[self._always.filled]
+        needs_first, needs = _rows(self._needs_first.filled, self._needs.filled, rules)
+        code_first = np.append(self._code_at.filled, np.int64(self._code.size))
+        code_at, code = _rows(code_first, self._code.filled, rules)
+        return Index(
+            self.names.frozen(),
+            Atoms(self._atom_key.copy(), self._atom_id.copy(), self._properties_alone()),
+            Rules(
+                np.searchsorted(kept, self._subscription.filled[rules]).astype(np.int32),
+                np.ones(rules.size, np.uint8),
+                needs_first,
+                needs,
+                code_at[:-1],
+                code,
+                self._numbers.filled.copy(),
+                always[always >= 0],
+            ),
+            self._filed(renumbered),
+        ), kept
+
+    def _properties_alone(self) -> Ints:
+        self._of_property.reach(self.names.properties)
+        return self._of_property.filled.copy()
+
+    def _filed(self, renumbered: Ints) -> Filed:
+        rules = renumbered[self._entry_rule.filled]
+        alive = rules >= 0
+        atoms, rules, seconds = self._entry_atom.filled[alive], rules[alive], self._entry_second.filled[alive]
         order = np.lexsort((seconds, atoms))
         first = np.zeros(self.atoms + 1, np.int64)
         np.cumsum(np.bincount(atoms, minlength=self.atoms), out=first[1:])
-        self._first, self._rows = first, (rules[order], seconds[order])
-        self._entry_atom, self._entry_rule, self._entry_second = map(_growing, (atoms, rules, seconds))
-        self._merged = self._entry_atom.size
-        self._head = Growing(np.int32, fill=_NOBODY)
-        self._chain = tuple(Growing(np.int32) for _ in range(3))
-        self._always = _growing(self._always.filled[self._alive.array[self._always.filled] == 1], _NOBODY)
+        nobody = np.full(self.atoms, _NOBODY, np.int32)
+        return Filed(first, rules[order], seconds[order], nobody, _NOTHING, _NOTHING, _NOTHING)
+
+    def _adopt_atoms(self, atoms: Atoms, count: int) -> None:
+        self._older_atoms = count
+        self._atom_key, self._atom_id = atoms.key.copy(), atoms.id.copy()
+        self._of_property.adopt(atoms.of_property)
+
+    @classmethod
+    def thawed(cls, index: Index, ontology: Ontology) -> Store:
+        """A store that has the rules of this index, and takes more."""
+        store = cls(ontology, int(index.names.terms.weak[0]), NameTables.thawed(index.names, ontology))
+        filed, rules = index.filed, index.rules
+        store._adopt_atoms(index.atoms, filed.first.size - 1)
+        store._subscription.adopt(rules.subscription)
+        store._alive.adopt(rules.alive)
+        store._needs_first.adopt(rules.needs_first)
+        store._needs.adopt(rules.needs)
+        store._code_at.adopt(rules.code_at)
+        store._code.adopt(rules.code)
+        store._numbers.adopt(rules.numbers)
+        store._always.adopt(rules.always)
+        store._entry_atom.adopt(np.repeat(np.arange(filed.first.size - 1, dtype=np.int32), np.diff(filed.first)))
+        store._entry_rule.adopt(filed.rule)
+        store._entry_second.adopt(filed.second)
+        return store
+
+
+def _cost(prior: float, asked: int) -> float:
+    """What many ask for is likely to be common in events as well."""
+    return prior * (1 + asked) / (100 + asked) * (1 + 1e-6 * asked)
+
+
+def _rows(first: Longs, values: Ints, chosen: Ints) -> tuple[Longs, Ints]:
+    """Some of the rows `values[first[n]:first[n + 1]]`: where each begins, and all of them."""
+    starts, ends = first[chosen], first[chosen + 1]
+    bounds = np.zeros(chosen.size + 1, np.int64)
+    np.cumsum(ends - starts, out=bounds[1:])
+    out = np.empty(int(bounds[-1]), np.int32)
+    gather(starts, ends, values, out)
+    return bounds, out
 
 
 class _Waiting:
     """What was added since the arrays were last asked for."""
 
     def __init__(self) -> None:
-        self.subscription: list[int] = []
-        self.needs: list[int] = []
-        self.needs_last: list[int] = []
-        self.code: list[int] = []
-        self.code_at: list[int] = []
-        self.numbers: list[float] = []
-        self.always: list[int] = []
-        self.entry_atom: list[int] = []
-        self.entry_rule: list[int] = []
-        self.entry_second: list[int] = []
-
-
-def _growing(values: Ints, fill: int = 0) -> Growing[np.int32]:
-    made: Growing[np.int32] = Growing(np.int32, fill)
-    made.extend(values)
-    return made
+        self.subscription = array("i")
+        self.needs = array("i")
+        self.needs_last = array("q")
+        self.code = array("i")
+        self.code_at = array("q")
+        self.numbers = array("d")
+        self.always = array("i")
+        self.entry_atom = array("i")
+        self.entry_rule = array("i")
+        self.entry_second = array("i")

@@ -3,20 +3,32 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING, Any
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from mmap import mmap
+from pathlib import Path
+from threading import RLock
+from typing import TYPE_CHECKING, Any, Self, TypeAlias, cast
 
 from tidings.errors import EventError, UsageError
 from tidings.lang import parse
 from tidings.lang.pattern import Dialect, Query
 from tidings.match.base import Failure, Match
-from tidings.match.registry import create
+from tidings.match.registry import DEFAULT, create
 from tidings.ontology import Ontology
 from tidings.rdf.event import Event
 from tidings.rdf.read import events_of, read_events
+from tidings.rdf.sources import compression
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+    from tidings.match.fast import Fast
+
+_MAGIC = 4
+
+Bytes: TypeAlias = "bytes | bytearray | memoryview | mmap | pa.Buffer"
+Row: TypeAlias = tuple[str, str | Query] | tuple[str, str | Query, Dialect]
 
 _log = logging.getLogger("tidings")
 
@@ -31,48 +43,97 @@ class Matcher:
     """Standing subscriptions, asked about one event after another.
 
     `name` is one of the registered matchers, all of which give the same answers. A subscription that fails on an event
-    goes to `on_failure` (by default, to the log) and costs nothing else.
+    goes to `on_failure` (by default, to the log) and costs nothing else. With `fast`, the default, any number of
+    threads may match, add and remove at once.
     """
 
     def __init__(
         self,
-        name: str = "naive",
+        name: str = DEFAULT,
         ontology: Ontology | None = None,
         *,
         on_failure: Callable[[Failure], None] = _log_failure,
         **options: Any,
     ) -> None:
         self._engine = create(name, ontology or Ontology.empty(), **options)
-        self._ids: set[str] = set()
         self._on_failure = on_failure
+        self._changes = RLock()
+
+    @classmethod
+    def open(
+        cls,
+        path: str | os.PathLike[str],
+        ontology: Ontology | None = None,
+        *,
+        verify: bool = False,
+        on_failure: Callable[[Failure], None] = _log_failure,
+        **options: Any,
+    ) -> Self:
+        """A `fast` matcher with the subscriptions of a snapshot, which is mapped into memory and not read.
+
+        The ontology is the one it was compiled with; one that is given must be the same. `verify` reads all data and
+        compares their digests. A `SnapshotError` says what is wrong with a snapshot, and what to do.
+        """
+        from tidings.match.fast import Fast
+
+        matcher = cls.__new__(cls)
+        matcher._engine = Fast.open(Path(path), ontology=ontology, verify=verify, **options)
+        matcher._on_failure = on_failure
+        matcher._changes = RLock()
+        return matcher
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write what is there now as a snapshot into the folder `path`, in place of one that is there."""
+        self._fast("save").save(Path(path))
+
+    def replace_ontology(self, ontology: Ontology) -> tuple[str, ...]:
+        """Go on with another ontology. The ids of the subscriptions that had to be compiled again for it."""
+        return self._fast("replace_ontology").replace_ontology(ontology)
 
     @property
     def name(self) -> str:
         return self._engine.name
 
     def __len__(self) -> int:
-        return len(self._ids)
+        return len(self._engine)
 
-    def __contains__(self, id: str) -> bool:
-        return id in self._ids
+    def __contains__(self, id: object) -> bool:
+        return id in self._engine
 
     def add(self, id: str, query: str | Query, dialect: Dialect = "sparql") -> None:
         """Take a subscription, as text in `dialect` or as a form that `tidings.parse` made."""
-        if id in self._ids:
-            raise UsageError(f"there is a subscription {id!r} already; remove it first")
-        self._engine.add(id, parse(query, dialect, source=id) if isinstance(query, str) else query)
-        self._ids.add(id)
+        form = _form(id, query, dialect)
+        with self._changes:
+            self._check_new(id)
+            self._engine.add(id, form)
 
-    def add_many(self, rows: Iterable[tuple[str, str | Query] | tuple[str, str | Query, Dialect]]) -> None:
-        """Take many: (id, text) or (id, text, dialect)."""
-        for row in rows:
-            self.add(*row)
+    def add_many(self, rows: Iterable[Row]) -> None:
+        """Take many: (id, text) or (id, text, dialect).
+
+        The first row that is no subscription, or has an id that is there, raises its error; those before it stay.
+        """
+        if self.name == DEFAULT:
+            self._fast("add_many").add_many(self._forms(rows))
+        else:
+            for id, form in self._forms(rows):
+                self._engine.add(id, form)
+
+    def _forms(self, rows: Iterable[Row]) -> Iterator[tuple[str, Query]]:
+        for number, row in enumerate(rows):
+            if not isinstance(row, Sequence) or isinstance(row, str) or len(row) not in (2, 3):
+                raise UsageError(f"row {number} is not (id, text) or (id, text, dialect): {row!r:.100}")
+            id = row[0]
+            form = _form(id, row[1], row[2] if len(row) == 3 else "sparql")
+            # Until the engine asks for the next row, it has not taken this one.
+            with self._changes:
+                self._check_new(id)
+                yield id, form
 
     def remove(self, id: str) -> None:
-        if id not in self._ids:
-            raise UsageError(f"there is no subscription {id!r}")
-        self._engine.remove(id)
-        self._ids.remove(id)
+        with self._changes:
+            if id not in self._engine:
+                raise UsageError(f"there is no subscription {id!r}")
+            self._engine.remove(id)
 
     def match(self, event: Any, format: str | None = None) -> list[Match]:
         """The matches of one event: an `Event`, a path, bytes with their format, pyoxigraph quads or an rdflib graph.
@@ -88,17 +149,51 @@ class Matcher:
         for event in events:
             yield from self._engine.match(event, self._on_failure)
 
-    def match_nquads(self, data: bytes) -> pa.Table:
-        """The matches of many events in N-Quads, each contiguous, as a table of (event, subscription)."""
+    def match_nquads(self, data: Bytes, *, on_error: Callable[[EventError], None] | None = None) -> pa.Table:
+        """The matches of many events in N-Quads, each contiguous, as a table of (event, subscription).
+
+        Events are in the order of the data, the subscriptions of one in no particular order. An event that cannot be
+        read raises its `EventError`; with `on_error` that goes there, and the other events are matched.
+        """
         import pyarrow as pa
 
-        matches = list(self.match_many(read_events([data], format="nq", report=_raise)))
+        view = _bytes_of(data)
+        report = on_error or _raise
+        if self.name == DEFAULT and not compression(view[:_MAGIC].tobytes()):
+            from tidings.match.fast.table import match_table
+
+            return match_table(self._fast("match_nquads"), view, report, self._on_failure)
+        matches = list(self.match_many(read_events([view.tobytes()], format="nq", report=report)))
         columns = {"event": [m.event for m in matches], "subscription": [m.subscription for m in matches]}
         return pa.table(columns, schema=pa.schema([("event", pa.string()), ("subscription", pa.string())]))
 
     def stats(self) -> dict[str, int | float]:
         """Counters since the start: what each means depends on the matcher."""
         return {"subscriptions": len(self), **self._engine.stats()}
+
+    def _check_new(self, id: str) -> None:
+        if id in self._engine:
+            raise UsageError(f"there is a subscription {id!r} already; remove it first")
+
+    def _fast(self, what: str) -> Fast:
+        """The engine, where it is the one that can do this."""
+        if self.name != DEFAULT:
+            raise UsageError(f"the matcher '{self.name}' has no {what}: only '{DEFAULT}' has")
+        return cast("Fast", self._engine)
+
+
+def _form(id: str, query: str | Query, dialect: Dialect) -> Query:
+    if not isinstance(id, str):
+        raise UsageError(f"the id of a subscription is a string, and not {id!r:.100}")
+    return parse(query, dialect, source=id) if isinstance(query, str) else query
+
+
+def _bytes_of(data: Bytes) -> memoryview:
+    try:
+        view = memoryview(cast(Any, data))
+    except TypeError:
+        raise UsageError(f"N-Quads come as bytes, and not as {type(data).__name__}") from None
+    return view.cast("B") if view.contiguous else memoryview(view.tobytes())
 
 
 def _raise(error: EventError) -> None:

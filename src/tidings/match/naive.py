@@ -37,6 +37,9 @@ class Naive:
     def __len__(self) -> int:
         return len(self._ids)
 
+    def __contains__(self, id: object) -> bool:
+        return id in self._subscriptions
+
     def add(self, id: str, query: Query) -> None:
         """Take a subscription; one of the same id is replaced."""
         prepared = Prepared(query)

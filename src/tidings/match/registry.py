@@ -10,6 +10,9 @@ from tidings.errors import UsageError
 from tidings.match.base import Engine
 from tidings.ontology import Ontology
 
+DEFAULT = "fast"
+"""The one that is taken where none is named."""
+
 _ENGINES = {
     "naive": "tidings.match.naive:Naive",
     "ops": "tidings.match.ops:Ops",

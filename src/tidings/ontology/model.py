@@ -81,6 +81,11 @@ class Ontology:
         return Ontology.of(())
 
     @property
+    def axioms(self) -> Axioms:
+        """What it states."""
+        return self._axioms
+
+    @property
     def is_empty(self) -> bool:
         """Whether it says nothing at all."""
         return not (len(self.classes) or len(self.properties))

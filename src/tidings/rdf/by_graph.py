@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Set
 from dataclasses import replace
 
 from tidings.rdf.draft import Draft, Part, Problems
@@ -17,10 +17,15 @@ def by_document(items: Iterable[Item], problems: Problems) -> Iterator[Draft]:
 
 def by_graph(items: Iterable[Item], problems: Problems) -> Iterator[Draft]:
     """A graph ends where another begins; the default graph ends with the document."""
-    return _ByGraph(problems).drafts(items)
+    graphs = ByGraph(problems)
+    for item in items:
+        yield from graphs.take(item)
+    yield from graphs.end()
 
 
-class _ByGraph:
+class ByGraph:
+    """One document, item by item."""
+
     def __init__(self, problems: Problems) -> None:
         self._problems = problems
         self._default = Part()
@@ -30,21 +35,42 @@ class _ByGraph:
         self._spoil_next = False
         self._unnamed = Numbering()
 
-    def drafts(self, items: Iterable[Item]) -> Iterator[Draft]:
-        for item in items:
-            if isinstance(item, Broken):
-                self._broken(item)
-                continue
-            if item.graph not in (self._graph, DEFAULT):
-                yield from self._closed()
-                self._graph, self._open = item.graph, Part(spoilt=item.graph in self._spoilt)
-            part = self._default if item.graph == DEFAULT else self._open
-            if self._spoil_next:
-                part.spoil()
-                self._spoil_next = False
-            part.take(item, _what(item.graph), self._problems)
-            if part.spoilt:
-                self._spoilt.add(item.graph)
+    @property
+    def open_graph(self) -> str:
+        """The graph that the next triples may still belong to."""
+        return self._graph
+
+    @property
+    def spoilt(self) -> Set[str]:
+        """The graphs of which no event comes."""
+        return self._spoilt
+
+    @property
+    def waiting(self) -> bool:
+        """Whether the next triples, of whatever graph, are lost."""
+        return self._spoil_next
+
+    def take(self, item: Item) -> Iterator[Draft]:
+        if isinstance(item, Broken):
+            self._broken(item)
+            return
+        if item.graph not in (self._graph, DEFAULT):
+            yield from self._closed()
+            self._graph, self._open = item.graph, Part(spoilt=item.graph in self._spoilt)
+        part = self._default if item.graph == DEFAULT else self._open
+        if self._spoil_next:
+            part.spoil()
+            self._spoil_next = False
+        part.take(item, _what(item.graph), self._problems)
+        if part.spoilt:
+            self._spoilt.add(item.graph)
+
+    def part(self) -> Iterator[Draft]:
+        """Close the open graph: others came after it, which somebody else read."""
+        yield from self._closed()
+        self._graph, self._open = DEFAULT, Part()
+
+    def end(self) -> Iterator[Draft]:
         yield from self._closed()
         if self._default.triples:
             yield Draft(None, self._default.triples, self._default.line)

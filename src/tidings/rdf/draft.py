@@ -54,6 +54,8 @@ class Part:
         """Add the run, unless the part is spoilt or becomes too large."""
         if self.spoilt:
             return
+        if not self.triples:
+            self.line = run.line
         self.size += run.size
         if self.size > problems.limits.max_event:
             limit = human(problems.limits.max_event)
@@ -61,6 +63,4 @@ class Part:
             problems.tell(f"{what} has more than {limit}, the limit for one event", self.line, hint)
             self.spoil()
             return
-        if not self.triples:
-            self.line = run.line
         self.triples += run.triples

@@ -9,7 +9,7 @@ from tidings.rdf.blanks import numbered
 from tidings.rdf.draft import Draft, Problems
 from tidings.rdf.event import Event
 from tidings.rdf.identity import fingerprint, id_of
-from tidings.rdf.seen import Numbering, SeenEvents
+from tidings.rdf.seen import Numbering, Seen
 from tidings.rdf.strict import flaw
 from tidings.rdf.terms import parse_triple
 
@@ -19,7 +19,7 @@ _GROUP = "use --group, which brings its quads together first"
 class Finisher:
     """For one document. `given` are its labels that look generated; None where no label of it can be."""
 
-    def __init__(self, problems: Problems, given: Numbering | None, seen: SeenEvents, *, strict: bool) -> None:
+    def __init__(self, problems: Problems, given: Numbering | None, seen: Seen, *, strict: bool) -> None:
         self._problems = problems
         self._given = given
         self._seen = seen

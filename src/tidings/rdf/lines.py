@@ -13,6 +13,7 @@ import re
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import pyoxigraph as ox
 
@@ -42,19 +43,10 @@ def line_items(document: Document, limits: Limits) -> Iterator[Item]:
     except EventError as error:
         yield Broken(error, None, None, rest=True)
         return
+    reader = LineReader(document.name, document.format, limits)
     with stream:
-        yield from _placed(_items(stream, document, limits), document.format)
-
-
-def _items(stream: Stream, document: Document, limits: Limits) -> Iterator[Run | _BrokenLine]:
-    for first, batch in _batches(stream, limits):
-        if isinstance(batch, EventError):
-            yield _BrokenLine(batch, rest=True)
-        elif isinstance(batch, _TooLong):
-            reason = f"a line of more than {human(limits.max_line)}; one term may have {human(limits.max_term)}"
-            yield _BrokenLine(EventError(reason, span=Span(first), source=document.name), batch.ends)
-        else:
-            yield from _batch_items(batch, first, document, limits)
+        for first, lines in line_batches(stream, limits):
+            yield from reader.items(first, lines)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,13 +59,21 @@ class _BrokenLine:
 
 
 @dataclass(frozen=True, slots=True)
-class _TooLong:
+class TooLong:
     """A line that is too long to be read, of which the two ends are kept."""
 
     ends: bytes
 
+    @staticmethod
+    def of(line: bytes) -> TooLong:
+        return TooLong(line[:_END_LENGTH] + line[-_END_LENGTH:])
 
-def _batches(stream: Stream, limits: Limits) -> Iterator[tuple[int, bytes | EventError | _TooLong]]:
+
+Lines: TypeAlias = bytes | EventError | TooLong
+"""Whole lines, or what stands in their place."""
+
+
+def line_batches(stream: Stream, limits: Limits) -> Iterator[tuple[int, Lines]]:
     """Whole lines, many at a time, with the number of the first."""
     line = 1
     carry = b""
@@ -91,7 +91,7 @@ def _batches(stream: Stream, limits: Limits) -> Iterator[tuple[int, bytes | Even
             skipped = skipped[:_END_LENGTH] + (skipped[_END_LENGTH:] + rest)[-_END_LENGTH:]
             if not newline:
                 continue
-            yield line, _TooLong(skipped)
+            yield line, TooLong(skipped)
             line, skipped = line + 1, b""
         data = carry + chunk
         if line == 1 and data.startswith(_BOM):
@@ -104,22 +104,83 @@ def _batches(stream: Stream, limits: Limits) -> Iterator[tuple[int, bytes | Even
         if len(carry) > limits.max_line:
             skipped, carry = carry[:_END_LENGTH] + carry[-_END_LENGTH:], b""
     if skipped:
-        yield line, _TooLong(skipped)
+        yield line, TooLong(skipped)
     if carry:
         yield line, carry
 
 
-def _batch_items(batch: bytes, first: int, document: Document, limits: Limits) -> Iterator[Run | _BrokenLine]:
-    if len(batch) <= limits.max_term and not any(mark in batch for mark in _RDF_1_2):
-        with suppress(SyntaxError, Refused):
-            quads = list(ox.parse(batch, document.format.oxigraph))
-            numbers = _numbers(batch, first, len(quads))
-            if len(numbers) == len(quads):
-                yield from list(runs(quads, limits, numbers))
-                return
-    for number, raw in enumerate(batch.split(b"\n"), first):
-        if raw and not raw.isspace():
-            yield from _line_items(raw, number, document, limits)
+class LineReader:
+    """Reads the lines of one document, in as many pieces as they come in."""
+
+    def __init__(self, source: str, format: Format, limits: Limits) -> None:
+        self._source = source
+        self._format = format
+        self._limits = limits
+        self._graph: str | None = None if format.has_graphs else DEFAULT
+        self._subject: str | None = None
+
+    def items(self, first: int, lines: Lines) -> Iterator[Item]:
+        """The runs and broken lines of whole lines, the first of which has this number."""
+        for item in self._found(first, lines):
+            if isinstance(item, Run):
+                self._graph, self._subject = item.graph, subject_of(item.triples[-1])
+                yield item
+            else:
+                yield self._placed(item)
+
+    def _found(self, first: int, lines: Lines) -> Iterator[Run | _BrokenLine]:
+        if isinstance(lines, EventError):
+            yield _BrokenLine(lines, rest=True)
+        elif isinstance(lines, TooLong):
+            limits = self._limits
+            reason = f"a line of more than {human(limits.max_line)}; one term may have {human(limits.max_term)}"
+            yield _BrokenLine(EventError(reason, span=Span(first), source=self._source), lines.ends)
+        else:
+            yield from self._batch_items(lines, first)
+
+    def _batch_items(self, batch: bytes, first: int) -> Iterator[Run | _BrokenLine]:
+        if len(batch) <= self._limits.max_term and not any(mark in batch for mark in _RDF_1_2):
+            with suppress(SyntaxError, Refused):
+                quads = list(ox.parse(batch, self._format.oxigraph))
+                numbers = _numbers(batch, first, len(quads))
+                if len(numbers) == len(quads):
+                    yield from list(runs(quads, self._limits, numbers))
+                    return
+        for number, raw in enumerate(batch.split(b"\n"), first):
+            if raw and not raw.isspace():
+                yield from self._line_items(raw, number)
+
+    def _line_items(self, raw: bytes, number: int) -> Iterator[Run | _BrokenLine]:
+        hint: str | None = None
+        column: int | None = None
+        try:
+            limit = self._limits.max_term
+            if len(raw) > limit and any(m.end() - m.start() > limit for m in _TERM.finditer(raw)):
+                raise Refused(too_large(self._limits))
+            raw.decode("utf-8")
+            quads = list(ox.parse(raw + b"\n", self._format.oxigraph))
+            yield from runs(quads, self._limits, [number] * len(quads))
+            return
+        except UnicodeDecodeError as error:
+            reason, hint = f"{NOT_UTF8} (byte {error.start + 1} of the line)", CONVERT
+            column = len(raw[: error.start].decode("utf-8")) + 1
+        except SyntaxError as error:
+            reason, hint = in_words(str(error.msg))
+            hint = None if hint is BASE else hint
+            column = error.offset
+            if column is not None and raw.decode("utf-8")[column - 1 : column] == '"':
+                reason = "a quoted string does not end on its line"
+        except Refused as refused:
+            reason = str(refused)
+        text = raw.decode("utf-8", "replace").rstrip("\r") if len(raw) <= _BATCH else None
+        yield _BrokenLine(EventError(reason, span=Span(number, column, text), source=self._source, hint=hint), raw)
+
+    def _placed(self, broken: _BrokenLine) -> Broken:
+        """A broken line with the graph and the subject that it costs."""
+        own_graph, own_subject = _named(broken.raw)
+        if own_graph is None or not self._format.has_graphs:
+            own_graph = self._graph
+        return Broken(broken.error, own_graph, own_subject or self._subject, broken.rest)
 
 
 def _numbers(batch: bytes, first: int, quads: int) -> range | list[int]:
@@ -129,46 +190,6 @@ def _numbers(batch: bytes, first: int, quads: int) -> range | list[int]:
         return range(first, first + count)
     lines = enumerate(batch.split(b"\n"), first)
     return [number for number, line in lines if (text := line.strip()) and not text.startswith(b"#")]
-
-
-def _line_items(raw: bytes, number: int, document: Document, limits: Limits) -> Iterator[Run | _BrokenLine]:
-    hint: str | None = None
-    column: int | None = None
-    try:
-        if len(raw) > limits.max_term and any(m.end() - m.start() > limits.max_term for m in _TERM.finditer(raw)):
-            raise Refused(too_large(limits))
-        raw.decode("utf-8")
-        quads = list(ox.parse(raw + b"\n", document.format.oxigraph))
-        yield from runs(quads, limits, [number] * len(quads))
-        return
-    except UnicodeDecodeError as error:
-        reason, hint = f"{NOT_UTF8} (byte {error.start + 1} of the line)", CONVERT
-        column = len(raw[: error.start].decode("utf-8")) + 1
-    except SyntaxError as error:
-        reason, hint = in_words(str(error.msg))
-        hint = None if hint is BASE else hint
-        column = error.offset
-        if column is not None and raw.decode("utf-8")[column - 1 : column] == '"':
-            reason = "a quoted string does not end on its line"
-    except Refused as refused:
-        reason = str(refused)
-    text = raw.decode("utf-8", "replace").rstrip("\r") if len(raw) <= _BATCH else None
-    yield _BrokenLine(EventError(reason, span=Span(number, column, text), source=document.name, hint=hint), raw)
-
-
-def _placed(items: Iterator[Run | _BrokenLine], format: Format) -> Iterator[Item]:
-    """Every broken line with the graph and the subject that it costs."""
-    graph: str | None = None if format.has_graphs else DEFAULT
-    subject: str | None = None
-    for item in items:
-        if isinstance(item, Run):
-            graph, subject = item.graph, subject_of(item.triples[-1])
-            yield item
-        else:
-            own_graph, own_subject = _named(item.raw)
-            if own_graph is None or not format.has_graphs:
-                own_graph = graph
-            yield Broken(item.error, own_graph, own_subject or subject, item.rest)
 
 
 def _named(raw: bytes) -> tuple[str | None, str | None]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from array import array
 from hashlib import blake2b
-from typing import Literal, TypeAlias
+from typing import Literal, Protocol, TypeAlias
 
 Verdict: TypeAlias = Literal["new", "same", "other"]
 
@@ -68,6 +68,15 @@ class Numbering:
 def _hash(key: str) -> tuple[int, int]:
     digest = blake2b(key.encode(), digest_size=16).digest()
     return int.from_bytes(digest[:8], "little"), int.from_bytes(digest[8:], "little")
+
+
+class Seen(Protocol):
+    """Something that knows which events have been seen."""
+
+    def __len__(self) -> int: ...
+
+    def add(self, id: str, fingerprint: bytes, since: int = 0) -> tuple[Verdict, bool]:
+        """Whether the event is new, and whether one of its id came in since there were `since` events."""
 
 
 class SeenEvents:

@@ -20,12 +20,17 @@ import pyarrow as pa
 from tidings.errors import EventError
 from tidings.rdf.formats import EXTENSIONS, Format
 
-Source: TypeAlias = str | os.PathLike[str] | bytes | BinaryIO
-
 STDIN = "-"
 _GZIP = b"\x1f\x8b"
 _ZSTD = b"\x28\xb5\x2f\xfd"
 _FAILURES = (EOFError, OSError, zlib.error, pa.ArrowException)
+
+
+def compression(head: bytes) -> str:
+    """How data that begin with these four bytes are compressed; empty where they are not."""
+    if head.startswith(_GZIP):
+        return "gzip"
+    return "zstd" if head == _ZSTD else ""
 
 
 class Stream:
@@ -46,11 +51,11 @@ class Stream:
             raise EventError(f"cannot be read: {error}", source=name) from error
 
     def _decompressed(self, raw: io.BufferedReader) -> tuple[BinaryIO, str]:
-        head = raw.peek(4)[:4]
-        if head.startswith(_GZIP):
-            return cast(BinaryIO, gzip.GzipFile(fileobj=raw)), "gzip"
-        if head == _ZSTD:
-            return pa.CompressedInputStream(pa.PythonFile(raw, "r"), "zstd"), "zstd"
+        kind = compression(raw.peek(4)[:4])
+        if kind == "gzip":
+            return cast(BinaryIO, gzip.GzipFile(fileobj=raw)), kind
+        if kind == "zstd":
+            return pa.CompressedInputStream(pa.PythonFile(raw, "r"), kind), kind
         for suffix, kind in ((".gz", "gzip"), (".zst", "zstd")):
             if self._name.endswith(suffix):
                 raise EventError(f"is not {kind} data, as its name says", source=self._name)
@@ -123,13 +128,18 @@ class Document:
         return Stream(self.name, raw, owned=not self.shared)
 
 
+Source: TypeAlias = str | os.PathLike[str] | bytes | BinaryIO | Document
+
+
 def documents(
     sources: Iterable[Source] | Source, *, format: str | Format | None = None, base: str | None = None
 ) -> Iterator[Document | EventError]:
     """The documents that `sources` stand for, in order; an error stands where there is none."""
     wanted = None if format is None else Format.of(format)
     for source in _several(sources):
-        if isinstance(source, bytes):
+        if isinstance(source, Document):
+            yield source
+        elif isinstance(source, bytes):
             yield _in_memory(source, wanted, base)
         elif not isinstance(source, str | os.PathLike):
             yield _stream(source, wanted, base)
@@ -142,7 +152,7 @@ def documents(
 
 
 def _several(sources: Iterable[Source] | Source) -> Iterable[Source]:
-    if isinstance(sources, str | os.PathLike | bytes):
+    if isinstance(sources, str | os.PathLike | bytes | Document):
         return [sources]
     return [cast(BinaryIO, sources)] if hasattr(sources, "read") else sources
 

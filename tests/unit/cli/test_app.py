@@ -60,7 +60,7 @@ def test_a_fault_is_one_line_and_a_traceback_only_on_request(
     def broken(*_: object) -> None:
         raise RuntimeError("the roof fell in")
 
-    monkeypatch.setattr(match, "_take_subscriptions", broken)
+    monkeypatch.setattr(match, "take_subscriptions", broken)
     args = ("match", world / "subscriptions", world / "events.trig")
     result = tidings(*args)
     assert result.exit_code == 2
@@ -73,6 +73,6 @@ def test_an_interrupt_ends_quietly(monkeypatch: pytest.MonkeyPatch, tidings: Tid
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(match, "_take_subscriptions", interrupted)
+    monkeypatch.setattr(match, "take_subscriptions", interrupted)
     result = tidings("match", world / "subscriptions", world / "events.trig")
     assert (result.exit_code, result.stdout, result.stderr.strip()) == (130, "", "")

@@ -43,6 +43,14 @@ def test_json_is_one_object_a_line(tidings: Tidings, world: Path) -> None:
     assert (problems[0]["line"], problems[0]["column"]) == (1, 18)
 
 
+def test_a_subscription_that_no_index_helps_with_is_named(tidings: Tidings, world: Path) -> None:
+    (world / "any.rq").write_text("SELECT * { ?s ?p ?o FILTER(strlen(str(?o)) > 3) }")
+    result = tidings("check", world / "any.rq")
+    assert result.exit_code == 0
+    assert "info: every event has to be tried" in result.stdout
+    assert "[unindexed]" in result.stdout
+
+
 def test_warnings_are_no_failure(tidings: Tidings, world: Path) -> None:
     (world / "all.rq").write_text("SELECT * { ?s ?p ?o }")
     assert tidings("check", world / "all.rq", "-q").exit_code == 0

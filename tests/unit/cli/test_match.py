@@ -79,7 +79,7 @@ def test_without_the_ontology_no_hierarchy(tidings: Tidings, world: Path) -> Non
 
 def test_stats_are_one_json_object_on_stderr(tidings: Tidings, world: Path) -> None:
     (world / "subscriptions" / "broken.rq").write_text("SELECT")
-    result = match(tidings, world, "--stats")
+    result = match(tidings, world, "--stats", "--matcher", "naive")
     stats = json.loads(result.stderr.splitlines()[-1])
     assert result.exit_code == 1
     assert {name: stats[name] for name in ("events", "subscriptions", "matches", "candidates", "rejected")} == {

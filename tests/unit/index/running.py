@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, settings
 from tidings.index.arrays import Bytes
 from tidings.index.folding import Folder
 from tidings.index.kernels.dictionary import Dictionary
+from tidings.index.kernels.jit import standalone
 from tidings.index.kernels.scan import READ, Terms, Triples, forget, read_event
 from tidings.index.kernels.words import LONGEST, split
 from tidings.index.names import ALL_BITS, Entries, WordEntries
@@ -23,6 +24,7 @@ if not COMPILED:
     np.seterr(over="ignore")
 
 _STRING = padded(iri(XSD_STRING).encode())
+_read_event, _forget = standalone(read_event), standalone(forget)
 
 
 def examples(number: int) -> settings:
@@ -78,7 +80,7 @@ class Reader:
     ) -> tuple[int, int, list[tuple[str, ...]]]:
         """What became of the event at `start`, where the next one begins, and the triples where it was read."""
         data = padded(text)
-        status, next, count, size = read_event(
+        status, next, count, size = _read_event(
             data, start, len(text), trusted, quads, self.known, self.terms, self.triples, _STRING
         )
         found = []
@@ -87,7 +89,7 @@ class Reader:
             terms = [text[first:last].decode() for first, last in spans]
             numbers = zip(*(each[:size].tolist() for each in self.triples), strict=True)
             found = [tuple(terms[number] for number in triple) for triple in numbers]
-        forget(self.terms, count)
+        _forget(self.terms, count)
         return int(status), int(next), found
 
     def read_all(self, text: bytes) -> list[list[tuple[str, ...]]] | None:

@@ -10,14 +10,17 @@ from hypothesis import strategies as st
 from tests.unit.index.running import COMPILED, examples
 
 from tidings.index.kernels.fulltext import holds
+from tidings.index.kernels.jit import standalone
 from tidings.index.layout import OP_TEXT, OP_UNSURE
-from tidings.index.names import NameTables
+from tidings.index.names import NameTables, number_of
 from tidings.index.programs import program
 from tidings.lang import parse
 from tidings.lang.pattern import Block, FtAnd, FtContains, FtExpr, FtNear, FtNot, FtOr, FtPhrase, TriplePattern, Var
 from tidings.match.fulltext import Words, contains
 from tidings.ontology import Ontology
 from tidings.rdf.terms import iri
+
+_holds = standalone(holds)
 
 VOCABULARY = ("a", "b", "c", "d")
 _TRIPLE = TriplePattern(Var("x"), iri("e:p"), Var("t"))
@@ -44,9 +47,10 @@ class Texts:
         assert stop == code.size
         # Other texts lie before and behind this one.
         around = [self._names.word(word) for word in VOCABULARY[:2]] * offset
-        numbers = np.array([*around, *map(self._names.known_word, words), *around], np.int32)
+        vocabulary = self._names.tables().words
+        numbers = np.array([*around, *(number_of(word, vocabulary) for word in words), *around], np.int32)
         first = len(around)
-        found = holds(numbers, first, first + len(words), code, _TEXT, stop, self._stack, self._ends)
+        found = _holds(numbers, first, first + len(words), code, _TEXT, stop, self._stack, self._ends)
         assert not self._ends.any()
         return bool(found)
 

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.unit.index.running import examples
 
+from tidings.index.kernels.jit import standalone
 from tidings.index.kernels.numbers import DECIMAL, DOUBLE, INTEGER, NOT_A_NUMBER, compared, parsed
 from tidings.index.layout import EQUAL, FALSE, GREATER, GREATER_OR_EQUAL, LESS, LESS_OR_EQUAL, NOT_EQUAL, TRUE, UNSURE
 from tidings.index.names import NameTables
@@ -22,6 +23,8 @@ from tidings.ontology import Ontology
 from tidings.rdf.event import Event
 from tidings.rdf.terms import XSD, Term, iri, literal
 from tidings.rdf.values import compare, number_of
+
+_parsed, _compared = standalone(parsed), standalone(compared)
 
 OPERATORS = {
     "<": LESS,
@@ -72,8 +75,8 @@ def said(value: Term, lexical: str, datatype: str, op: str, other: Term) -> int:
     number = number_of(other)
     assert number is not None
     kind = kind_of(datatype)
-    sure, about = parsed(data, 0, data.size - PADDING, kind)
-    found = int(compared(about, OPERATORS[op], float(number.value))) if sure and kind != NOT_A_NUMBER else UNSURE
+    sure, about = _parsed(data, 0, data.size - PADDING, kind)
+    found = int(_compared(about, OPERATORS[op], float(number.value))) if sure and kind != NOT_A_NUMBER else UNSURE
     expected = compare(op, value, other)
     assert found == UNSURE or found == (TRUE if expected else FALSE), f"{value} {op} {other}: {found}, not {expected}"
     assert found == UNSURE or expected is not None
@@ -108,7 +111,7 @@ def test_never_wrong(datatype: str) -> None:
 def test_what_is_no_number_is_not_sure(lexical: str) -> None:
     data = padded(lexical.encode())
     for kind in (INTEGER, DECIMAL, DOUBLE):
-        assert not parsed(data, 0, data.size - PADDING, kind)[0]
+        assert not _parsed(data, 0, data.size - PADDING, kind)[0]
 
 
 @pytest.mark.parametrize(

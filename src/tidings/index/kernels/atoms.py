@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from tidings.index.arrays import Ints, Words
 from tidings.index.kernels.event import slot_of
 from tidings.index.kernels.jit import kernel
@@ -15,6 +17,13 @@ def insert_atoms(atoms: Atoms, keys: Words, first: int) -> None:
         at = slot_of(atoms, keys[n])
         atoms.id[at] = first + n
         atoms.key[at] = keys[n]
+
+
+@kernel
+def find_atom(atoms: Atoms, key: np.uint64) -> int:
+    """The atom of this key, or -1."""
+    at = slot_of(atoms, key)
+    return atoms.id[at] if atoms.key[at] == key else -1
 
 
 @kernel

@@ -63,6 +63,12 @@ def find_all(table: Dictionary, data: Bytes, bounds: Longs, found: Longs) -> Non
 
 
 @kernel
+def find_one(table: Dictionary, data: Bytes, size: int) -> int:
+    """The id, or -1, of `data[:size]`."""
+    return find(table, data, 0, size)
+
+
+@kernel
 def insert(table: Dictionary, first: int, last: int) -> None:
     """Put the entries from `first` up to `last`, whose bytes are in the pool, into the slots; none is in there yet."""
     mask = np.uint64(table.slots.size - 1)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Any, NoReturn, TypeVar, cast
 
 from numba import njit
 
@@ -12,12 +12,19 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 # No kernel makes an array, so none need count references to them: in inner loops that costs more than the work itself.
-_OPTIONS: dict[str, Any] = {"cache": True, "nogil": True, "error_model": "numpy", "_nrt": False}
+_OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "_nrt": False}
+# Taking a call from Python apart is a third of what compiling a function with many arrays takes.
+_FOR_KERNELS_ONLY: dict[str, Any] = {"forceinline": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+# What kernels are made of, besides the files beside this one.
+_CONSTANTS = ("arrays.py", "folding.py", "layout.py")
 
 
 def _stamp() -> tuple[int, int]:
-    """The state of all files of the index: a kernel has others in it, and is out of date when one of them changes."""
-    files = [path.stat() for path in Path(__file__).parent.parent.rglob("*.py")]
+    """The state of all files that kernels are made of: a kernel has others in it, and is out of date when one of them
+    changes.
+    """
+    here = Path(__file__).parent
+    files = [path.stat() for path in (*here.glob("*.py"), *(here.parent / name for name in _CONSTANTS))]
     return max(file.st_mtime_ns for file in files), sum(file.st_size for file in files)
 
 
@@ -26,18 +33,26 @@ _STAMP = _stamp()
 
 def kernel(function: F) -> F:
     """Compile at the first call, keep the code on disk, and let other threads run meanwhile."""
-    return _compiled(function)
-
-
-def inlined(function: F) -> F:
-    """The same for a small function that only other kernels call; LLVM puts it into them."""
-    return _compiled(function, forceinline=True)
-
-
-def _compiled(function: F, **further: Any) -> F:
-    options = {**_OPTIONS, **further}
-    made: Any = njit(**options)(function)
+    made: Any = njit(cache=True, **_OPTIONS)(function)
     # Left alone, numba would look at the kernel's own file only. With the compiler off there is nothing to keep.
     if made is not function:
         made._cache._cache_file._source_stamp = _STAMP
     return cast(F, made)
+
+
+def inlined(function: F) -> F:
+    """The same for a small function that only other kernels call; LLVM puts it into them."""
+    made: Any = njit(**_OPTIONS, **_FOR_KERNELS_ONLY)(function)
+    if made is not function:
+        made.add_overload = lambda result: made.overloads.__setitem__(tuple(result.signature.args), result)
+        made._compile_for_args = _not_from_python
+    return cast(F, made)
+
+
+def _not_from_python(*_: object) -> NoReturn:
+    raise TypeError("only a kernel can call this function; use `standalone` to try it out")
+
+
+def standalone(function: F) -> F:
+    """A function that is otherwise put into kernels as a kernel by itself, so that Python can call it."""
+    return kernel(getattr(function, "py_func", function))

@@ -10,6 +10,7 @@ from tidings.index.arrays import Bytes, Ints, Words
 from tidings.index.folding import BREAK, MARK, PAGE, SINGLE, Folding
 from tidings.index.kernels.dictionary import Dictionary, find
 from tidings.index.kernels.jit import inlined, kernel
+from tidings.index.kernels.raw import eight
 
 LONGEST = 1000
 """The bytes that a word may have here; a text with a longer one is left to `lang.fulltext`."""
@@ -100,6 +101,12 @@ def _id(vocabulary: Vocabulary, key: np.uint64, buffer: Bytes, length: int) -> i
         return vocabulary.id[at] if vocabulary.key[at] == key else -1
     place = find(vocabulary.long, buffer, 0, length)
     return vocabulary.long_id[place] if place >= 0 else -1
+
+
+@kernel
+def find_word(vocabulary: Vocabulary, data: Bytes, length: int) -> int:
+    """The id of the folded word `data[:length]`, or -1. `data` has eight bytes at least, zeros behind the word."""
+    return _id(vocabulary, eight(data, 0), data, length)
 
 
 @kernel

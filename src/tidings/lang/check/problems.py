@@ -24,11 +24,17 @@ Code: TypeAlias = Literal[
     "duplicate",
     "covered",
     "covering-incomplete",
+    "unindexed",
 ]
 """The kinds of problem. They are part of the public surface: a script may rely on them."""
 
 
-_SEVERITIES: dict[Code, Severity] = {"syntax": "error", "covered": "info", "covering-incomplete": "info"}
+_SEVERITIES: dict[Code, Severity] = {
+    "syntax": "error",
+    "covered": "info",
+    "covering-incomplete": "info",
+    "unindexed": "info",
+}
 
 
 class Finding(NamedTuple):

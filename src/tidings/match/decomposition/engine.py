@@ -42,6 +42,9 @@ class Decomposition:
     def __len__(self) -> int:
         return len(self._network.subscriptions)
 
+    def __contains__(self, id: object) -> bool:
+        return id in self._network.subscriptions
+
     def add(self, id: str, query: Query) -> None:
         """Take a subscription; one of the same id is replaced."""
         pattern = PatternGraph(query)

@@ -1,21 +1,41 @@
-"""Subscriptions in and out, events through the kernels, and the verifier where these ask it."""
+"""Subscriptions in and out, events through the kernels, and the verifier where these ask it.
+
+The subscriptions are in *parts*: at most one frozen segment, and behind it the live part that takes new ones. When that
+has grown, it is set aside, the next one takes over, and a thread of its own merges what was set aside with the segment;
+the outcome takes their places in one step. A match sees the parts that were there when it began.
+
+Threads: `_changes` makes changes one at a time. `_live` is for the arrays of the live part: shared by those who match,
+alone for who changes them. Everything else that a match reads does not change, except that a subscription which is
+taken out loses its flag, in one byte.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from functools import partial
+import logging
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import cache, partial
+from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
+import pyarrow as pa
 
-from tidings.errors import EvaluationError
-from tidings.index.folding import shared_folder
+from tidings.errors import EvaluationError, SnapshotError
+from tidings.index.arrays import Ints, Longs
+from tidings.index.columns import column
 from tidings.index.kernels.join import YES
 from tidings.index.names import ALL_BITS
-from tidings.index.rules import rules_of
-from tidings.index.scanner import Scanner, padded
-from tidings.index.store import Store
+from tidings.index.scanner import Found, padded
+from tidings.index.segment import Segment
 from tidings.lang.pattern import Query
 from tidings.match.base import Answer, Failure, Match, Report
+from tidings.match.fast import keeping
+from tidings.match.fast.locks import SharedLock
+from tidings.match.fast.parts import Frozen, Live, Part, merged
+from tidings.match.fast.renewal import renewed
 from tidings.match.meaning import Meaning
 from tidings.match.run import DEFAULT_BUDGET
 from tidings.match.verify import Prepared, current_time
@@ -24,11 +44,97 @@ from tidings.rdf.event import Event
 from tidings.rdf.terms import Term
 
 _MERGE_AT = 5_000
+_MERGE_SHARE = 20
+"""One in so many subscriptions may be live before a merge."""
+
+_log = logging.getLogger("tidings")
+
+
+class State(NamedTuple):
+    """What a match sees. The last part is live, the one before it may be set aside for a merge. The ontology of a
+    snapshot is made when it is first needed."""
+
+    parts: tuple[Part, ...]
+    known: Callable[[], Ontology]
+
+
+def _state(older: tuple[Part, ...], known: Callable[[], Ontology], weak: int) -> State:
+    """These parts, and a live one."""
+    return State((*older, Live(known, weak)), known)
+
+
+class View:
+    """What one match sees. A subscription's number here counts through all parts."""
+
+    def __init__(self, state: State, engine: Fast) -> None:
+        self._state = state
+        self._parts = state.parts
+        self._engine = engine
+        self._offsets = np.cumsum([0, *(part.size for part in state.parts)])
+
+    @property
+    def ontology(self) -> Ontology:
+        return self._state.known()
+
+    def run(self, data: np.ndarray, stops: Longs, *, trusted: bool, quads: bool, start: int = 0) -> Found:
+        """Events against all parts: see `Scanner.run`. The answers are in the order of the events."""
+        found = self._parts[0].run(data, stops, trusted=trusted, quads=quads, start=start)
+        if len(self._parts) == 1 or not found.begins.size:
+            return found
+        ends = np.array([found.at], np.int64) if quads else stops[: found.begins.size]
+        every = [found]
+        for offset, part in zip(self._offsets[1:].tolist(), self._parts[1:], strict=False):
+            if len(part):
+                every.append(part.run(data, ends, trusted=trusted, quads=quads, start=start))
+                every[-1].answers[:, 1] += offset
+        answers = np.concatenate([each.answers for each in every])
+        return replace(
+            found,
+            answers=answers[np.argsort(answers[:, 0], kind="stable")],
+            candidates=sum(each.candidates for each in every),
+            visited=sum(each.visited for each in every),
+        )
+
+    def numbers(self) -> Iterator[int]:
+        for offset, part in zip(self._offsets.tolist(), self._parts, strict=False):
+            yield from (offset + number for number in part.numbers())
+
+    def id(self, number: int) -> str:
+        part, inner = self._place(number)
+        return part.id(inner)
+
+    def ids(self, numbers: Ints) -> pa.ChunkedArray:
+        """The ids of many, as a column of strings."""
+        return column(
+            [part.texts(low) for low, part in zip(self._offsets.tolist(), self._parts, strict=False)], numbers
+        )
+
+    def verified(self, number: int, meaning: Meaning, report: Report) -> bool:
+        """Whether the verifier finds a match; a failure is reported."""
+        part, inner = self._place(number)
+        return self._engine.verified(part, inner, meaning, report)
+
+    def match(self, number: int, event: Event, meaning: Callable[[], Meaning]) -> Match:
+        part, inner = self._place(number)
+        answer = partial(self._engine.answer, part.later(inner), meaning)
+        return Match(event.id, part.id(inner), event.source, answer)
+
+    def meaning(self, event: Event) -> Callable[[], Meaning]:
+        """What the event means, worked out once, when it is first called."""
+        return cache(partial(_meaning, event, self._state.known))
+
+    def _place(self, number: int) -> tuple[Part, int]:
+        n = int(np.searchsorted(self._offsets, number, "right")) - 1
+        return self._parts[n], number - int(self._offsets[n])
+
+
+def _meaning(event: Event, known: Callable[[], Ontology]) -> Meaning:
+    return Meaning(event, known())
 
 
 class Fast:
-    """An `Engine` that takes every subscription. `merge_at` is how many filings may wait before they are merged with
-    the others; `weak` cuts hashes down, for tests of what collisions do.
+    """An `Engine` that takes every subscription. `merge_at` is how many subscriptions at least are live before they are
+    merged with the others; `weak` cuts hashes down, for tests of what collisions do.
     """
 
     name = "fast"
@@ -42,91 +148,234 @@ class Fast:
         merge_at: int = _MERGE_AT,
         weak: int = ALL_BITS,
     ) -> None:
-        self._ontology = ontology
-        self._universal = ontology.resource_classes
         self._budget = budget
         self._now = now or current_time()
         self._merge_at = merge_at
-        self._store = Store(ontology, weak)
-        self._scanner = Scanner(self._store.names, shared_folder())
-        self._numbers: dict[str, int] = {}
-        self._ids: list[str] = []
-        self._queries: dict[int, Query] = {}
-        self._prepared: dict[int, Prepared] = {}
-        self._counts = {"events": 0, "visited": 0, "candidates": 0, "asked": 0, "matches": 0, "failures": 0}
+        self._weak = weak
+        self._changes = threading.RLock()
+        self._live = SharedLock()
+        self._state = _state((), lambda: ontology, weak)
+        self._merging = threading.Lock()
+        self._removed_meanwhile: list[str] = []
+        self._counting = threading.Lock()
+        self._counts = dict.fromkeys(("events", "visited", "candidates", "asked", "matches", "failures", "merges"), 0)
+
+    @property
+    def ontology(self) -> Ontology:
+        return self._state.known()
 
     def __len__(self) -> int:
-        return len(self._numbers)
+        return sum(map(len, self._state.parts))
+
+    def __contains__(self, id: object) -> bool:
+        return isinstance(id, str) and any(part.find(id) >= 0 for part in self._state.parts)
+
+    # ------------------------------------------------------------------------------------------------------ changes
 
     def add(self, id: str, query: Query) -> None:
         """Take a subscription; one of the same id is replaced."""
-        if id in self._numbers:
-            self.remove(id)
-        number = len(self._ids)
-        self._store.add(number, rules_of(query, self._universal))
-        self._ids.append(id)
-        self._numbers[id] = number
-        self._queries[number] = query
+        with self._changes:
+            self._put_in(id, query)
+            if len(self._newest) >= max(self._merge_at, len(self) // _MERGE_SHARE):
+                self._merge_soon()
+
+    def add_many(self, rows: Iterable[tuple[str, Query]]) -> None:
+        """Take many: one merge for all of them, at the end."""
+        for id, query in rows:
+            with self._changes:
+                self._put_in(id, query)
+        if len(self._newest) >= self._merge_at:
+            self.merge()
 
     def remove(self, id: str) -> None:
-        number = self._numbers.pop(id)
-        self._store.remove(number)
-        del self._queries[number]
-        self._prepared.pop(number, None)
+        with self._changes:
+            found = self._find(id)
+            if found is None:
+                raise KeyError(id)
+            with self._live.alone():
+                self._take_out(id, *found)
+
+    def _put_in(self, id: str, query: Query) -> None:
+        older = self._find(id)
+        with self._live.alone():
+            self._newest.add(id, query)
+            if older is not None:
+                self._take_out(id, *older)
+
+    def _take_out(self, id: str, part: Part, number: int) -> None:
+        part.remove(number)
+        if self._merging.locked():
+            self._removed_meanwhile.append(id)
+
+    def _find(self, id: str) -> tuple[Part, int] | None:
+        for part in self._state.parts:
+            number = part.find(id)
+            if number >= 0:
+                return part, number
+        return None
+
+    @property
+    def _newest(self) -> Live:
+        live = self._state.parts[-1]
+        assert isinstance(live, Live)
+        return live
+
+    # -------------------------------------------------------------------------------------------------------- merges
+
+    def _merge_soon(self) -> None:
+        if not self._merging.locked():
+            threading.Thread(target=self._merge_quietly, name="tidings-merge", daemon=True).start()
+
+    def _merge_quietly(self) -> None:
+        try:
+            if self._merging.acquire(blocking=False):
+                try:
+                    self._merge()
+                finally:
+                    self._merging.release()
+        except Exception:
+            _log.exception("subscriptions could not be merged; matching goes on with them as they are")
+
+    def merge(self) -> Segment:
+        """Freeze all that is there now into one segment, and wait until that is done. Changes go on meanwhile."""
+        with self._merging:
+            return self._merge()
+
+    def _merge(self) -> Segment:
+        with self._changes:
+            parts, known = self._state
+            self._removed_meanwhile.clear()
+            base = parts[0].segment if isinstance(parts[0], Frozen) else None
+            lives = [part for part in parts if isinstance(part, Live) and part.size]
+            if base is not None and not lives and not parts[0].removed:
+                return base
+            if self._newest.size:
+                with self._live.alone():
+                    self._newest.refresh()
+                self._state = _state(parts, known, self._weak)
+        segment = merged(base, lives, known, self._weak)
+        with self._changes:
+            for id in self._removed_meanwhile:
+                number = segment.find(id)
+                if number >= 0:
+                    segment.remove(number)
+            self._state = State((Frozen(segment), self._newest), known)
+            self._counts["merges"] += 1
+        return segment
+
+    def replace_ontology(self, ontology: Ontology) -> tuple[str, ...]:
+        """Know another ontology from now on. The ids of the subscriptions that had to be compiled anew."""
+        with self._merging, self._changes:
+            segment, old = self._merge(), self._state.known()
+            live = Live(lambda: ontology, self._weak)
+            fresh, ids = renewed(segment, old, ontology, live)
+            if ids:
+                live.refresh()
+            self._state = State((Frozen(fresh), live), lambda: ontology)
+        return tuple(ids)
+
+    # ------------------------------------------------------------------------------------------------------ snapshots
+
+    def save(self, folder: Path) -> None:
+        """Keep what is there now in a snapshot, in place of one that is there."""
+        with self._merging:
+            segment, known = self._merge(), self._state.known
+        keeping.save(folder, segment, known())
+
+    @classmethod
+    def open(
+        cls,
+        folder: Path,
+        *,
+        ontology: Ontology | None = None,
+        verify: bool = False,
+        budget: int = DEFAULT_BUDGET,
+        now: Term | None = None,
+        merge_at: int = _MERGE_AT,
+    ) -> Fast:
+        """A matcher with the subscriptions and the ontology of a snapshot. One that is given must be the same."""
+        kept = keeping.open_kept(folder, verify=verify)
+        if ontology is not None and not kept.fits(ontology):
+            problem = "it was compiled with another ontology"
+            raise SnapshotError(folder, problem, "open it without one, or compile it with this one")
+        weak = int(kept.segment.index.names.terms.weak[0])
+        engine = cls(Ontology.empty(), budget=budget, now=now, merge_at=merge_at, weak=weak)
+        engine._state = _state((Frozen(kept.segment),), lambda: kept.ontology, weak)
+        return engine
+
+    # -------------------------------------------------------------------------------------------------------- matches
+
+    @contextmanager
+    def reading(self) -> Iterator[View]:
+        """What a match sees. Changes wait as long as this lasts."""
+        state = self._state
+        live = state.parts[-1]
+        assert isinstance(live, Live)
+        if not live.size and len(state.parts) > 1:
+            yield View(state._replace(parts=state.parts[:-1]), self)
+            return
+        while True:
+            with self._live.shared():
+                if not live.stale:
+                    yield View(state, self)
+                    return
+            with self._live.alone():
+                live.refresh()
 
     def match(self, event: Event, report: Report) -> list[Match]:
         """The subscriptions that match, by id; those that fail are reported. Bindings are computed when asked for."""
-        if self._store.unmerged > self._merge_at:
-            self._store.merge()
         data = event.body.encode()
         stops = np.array([len(data)], np.int64)
-        found = self._scanner.run(padded(data), stops, self._store.index(), trusted=True, quads=False)
-        meaning = Meaning(event, self._ontology)
-        numbers: set[int] = set()
-        asked: set[int] = set()
-        for _, number, answer in found.answers.tolist():
-            (numbers if answer == YES else asked).add(number)
-        if found.odd:
-            # No text that the package writes is odd; should one be, nobody misses a match for it.
-            asked = set(self._queries)
-        self._counts["events"] += 1
-        self._counts["visited"] += found.visited
-        self._counts["candidates"] += found.candidates
-        numbers |= {number for number in sorted(asked - numbers) if self._verified(number, meaning, report)}
-        self._counts["matches"] += len(numbers)
-        matches = [self._match(event, number, meaning) for number in numbers]
+        with self.reading() as view:
+            found = view.run(padded(data), stops, trusted=True, quads=False)
+            meaning = view.meaning(event)
+            sure = found.answers[:, 2] == YES
+            numbers = set(found.answers[sure, 1].tolist())
+            asked = set(found.answers[~sure, 1].tolist()) - numbers
+            if found.odd:
+                # No text that the package writes is odd; should one be, nobody misses a match for it.
+                asked = set(view.numbers())
+            numbers |= {number for number in sorted(asked) if view.verified(number, meaning(), report)}
+            matches = [view.match(number, event, meaning) for number in numbers]
+        self.count(events=1, visited=found.visited, candidates=found.candidates, matches=len(matches))
         return sorted(matches, key=lambda match: match.subscription)
+
+    def verified(self, part: Part, number: int, meaning: Meaning, report: Report) -> bool:
+        """Whether the verifier finds a match; a failure is reported."""
+        self.count(asked=1)
+        try:
+            return part.prepared(number).matches(meaning, budget=self._budget, now=self._now)
+        except EvaluationError as error:
+            self.count(failures=1)
+            report(Failure(meaning.event.id, part.id(number), str(error)))
+            return False
+
+    def answer(self, prepared: Callable[[], Prepared], meaning: Callable[[], Meaning]) -> Answer:
+        answer = prepared().solve(meaning(), budget=self._budget, now=self._now)
+        assert answer is not None, "a match has a solution"
+        return answer
+
+    # -------------------------------------------------------------------------------------------------------- counters
+
+    def count(self, **more: int) -> None:
+        with self._counting:
+            for name, number in more.items():
+                self._counts[name] += number
 
     def stats(self) -> Mapping[str, int | float]:
         """Events; filings visited and candidates decided; subscriptions that the verifier was asked about; matches and
-        failures; rules, those of them that every event must be tried on, and atoms.
+        failures; merges; rules, those of them that every event must be tried on, and atoms; how many subscriptions are
+        live, and the bytes of what is frozen, the texts of the subscriptions apart.
         """
+        parts = self._state.parts
+        frozen = [part.segment for part in parts if isinstance(part, Frozen)]
+        stores = [part.store for part in parts if isinstance(part, Live) and part.size]
         return {
             **self._counts,
-            "rules": self._store.rules,
-            "unindexed": self._store.unindexed,
-            "atoms": self._store.atoms,
+            "rules": sum(each.index.rules.subscription.size for each in frozen) + sum(each.rules for each in stores),
+            "unindexed": sum(each.index.rules.always.size for each in frozen) + sum(each.unindexed for each in stores),
+            "atoms": sum(each.index.filed.first.size - 1 for each in frozen) + sum(each.atoms for each in stores),
+            "live": sum(len(part) for part in parts if isinstance(part, Live)),
+            "bytes_held": sum(each.bytes_held for each in frozen),
+            "bytes_of_texts": sum(each.listed.text_pool.nbytes + each.listed.text_start.nbytes for each in frozen),
         }
-
-    def _match(self, event: Event, number: int, meaning: Meaning) -> Match:
-        return Match(event.id, self._ids[number], event.source, partial(self._answer, number, meaning))
-
-    def _verified(self, number: int, meaning: Meaning, report: Report) -> bool:
-        self._counts["asked"] += 1
-        try:
-            return self._prepare(number).matches(meaning, budget=self._budget, now=self._now)
-        except EvaluationError as error:
-            self._counts["failures"] += 1
-            report(Failure(meaning.event.id, self._ids[number], str(error)))
-            return False
-
-    def _prepare(self, number: int) -> Prepared:
-        found = self._prepared.get(number)
-        if found is None:
-            found = self._prepared[number] = Prepared(self._queries[number])
-        return found
-
-    def _answer(self, number: int, meaning: Meaning) -> Answer:
-        answer = self._prepare(number).solve(meaning, budget=self._budget, now=self._now)
-        assert answer is not None, "a match has a solution"
-        return answer

@@ -73,6 +73,9 @@ class Gtopss:
     def __len__(self) -> int:
         return len(self._graph.subs)
 
+    def __contains__(self, id: object) -> bool:
+        return id in self._graph.subs
+
     def add(self, id: str, query: Query) -> None:
         """Take a subscription; one of the same id is replaced."""
         graph = SubscriptionGraph(id, *self._accepted(query))

@@ -56,6 +56,9 @@ class Ops:
     def __len__(self) -> int:
         return len(self._subscriptions)
 
+    def __contains__(self, id: object) -> bool:
+        return id in self._subscriptions
+
     # -------------------------------------------------------------------------------------------------- subscriptions
 
     def add(self, id: str, query: Query) -> None:

@@ -133,6 +133,9 @@ class TupleEngine(ABC, Generic[Q, P]):
     def __len__(self) -> int:
         return len(self._queries)
 
+    def __contains__(self, id: object) -> bool:
+        return id in self._queries
+
     def add(self, id: str, query: Query) -> None:
         splits = conjunctions(self.name, query)
         if id in self._queries:

@@ -72,7 +72,7 @@ class WatchedFast(Fast):
 
     def sections(self, names: Names) -> Iterator[Section]:
         for query in self._asked_for:
-            told = _Told(query, self._event, self._ontology, names)
+            told = _Told(query, self._event, self.ontology, names)
             failure = self._failed[0].reason if self._failed else None
             yield told.overview(self.stats(), self._verdict(told, failure))
             yield from map(told.rule, told.rules)
@@ -99,16 +99,16 @@ class _Watching(Store):
         super().__init__(ontology)
         self.filings: list[Filing] = []
 
-    def add(self, subscription: int, rules: Iterable[Rule]) -> None:
+    def add_rules(self, subscription: int, rules: Iterable[Rule]) -> None:
         for rule in rules:
-            self.filings.append(filing(rule.condition, self._cost))
-            super().add(subscription, [rule])
+            self.filings.append(filing(rule.condition, self.cost))
+            super().add_rules(subscription, [rule])
 
     def answers(self, event: Event) -> dict[int, int]:
         """What the kernels say of each number that is a candidate; nothing where they say no."""
         data = event.body.encode()
         stops = np.array([len(data)], np.int64)
-        scanner = Scanner(self.names, shared_folder())
+        scanner = Scanner(shared_folder())
         found = scanner.run(padded(data), stops, self.index(), trusted=True, quads=False)
         return {number: answer for _, number, answer in found.answers.tolist()}
 
@@ -150,7 +150,7 @@ class _Told:
         """What becomes of rules, each by itself."""
         store = _Watching(self._ontology)
         for number, rule in enumerate(rules):
-            store.add(number, [rule])
+            store.add_rules(number, [rule])
         answers = store.answers(self._event)
         return [answers.get(number, NO) for number in range(len(store.filings))]
 
@@ -158,7 +158,7 @@ class _Told:
     def rules(self) -> list[_Filed]:
         store = _Watching(self._ontology)
         for number, (_, rule) in enumerate(self._rules):
-            store.add(number, [rule])
+            store.add_rules(number, [rule])
         answers = store.answers(self._event)
         filed = []
         for number, ((query, rule), how) in enumerate(zip(self._rules, store.filings, strict=True)):

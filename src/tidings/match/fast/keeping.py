@@ -1,0 +1,61 @@
+"""A segment and its ontology in a snapshot, and back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+
+from tidings.errors import OntologyError, SnapshotError
+from tidings.index.manifest import Json
+from tidings.index.segment import Segment, arrays, of_arrays
+from tidings.index.snapshot import Snapshot, open_snapshot, write
+from tidings.ontology import Ontology
+from tidings.ontology.serial import fingerprint, of_bytes, to_bytes
+
+_KIND = "subscriptions compiled for the matcher fast"
+_ONTOLOGY = "ontology"
+
+
+def save(folder: Path, segment: Segment, ontology: Ontology) -> None:
+    """Make this the snapshot in `folder`, in place of one that is there."""
+    axioms = np.frombuffer(to_bytes(ontology), np.uint8)
+    about: dict[str, Json] = {
+        "kind": _KIND,
+        "subscriptions": segment.living(),
+        "rules": int(segment.index.rules.subscription.size),
+        "ontology": fingerprint(ontology),
+    }
+    write(folder, {**arrays(segment), _ONTOLOGY: axioms}, about)
+
+
+@dataclass(frozen=True)
+class Kept:
+    """An opened snapshot; its ontology is made when it is first asked for."""
+
+    snapshot: Snapshot
+    segment: Segment
+
+    @cached_property
+    def ontology(self) -> Ontology:
+        try:
+            return of_bytes(self.snapshot.arrays[_ONTOLOGY].tobytes())
+        except OntologyError as error:
+            raise SnapshotError(self.snapshot.folder, str(error), "compile it again") from error
+
+    def fits(self, ontology: Ontology) -> bool:
+        return self.snapshot.about.get("ontology") == fingerprint(ontology)
+
+
+def open_kept(folder: Path, *, verify: bool = False) -> Kept:
+    """The snapshot in `folder`. Raises SnapshotError where there is none, or none of this kind."""
+    snapshot = open_snapshot(folder, verify=verify)
+    if snapshot.about.get("kind") != _KIND or _ONTOLOGY not in snapshot.arrays:
+        raise SnapshotError(folder, "it holds something else than compiled subscriptions", "name another folder")
+    try:
+        segment = of_arrays(snapshot.arrays)
+    except KeyError as error:
+        raise SnapshotError(folder, f"it has no array {error}", "compile it again") from error
+    return Kept(snapshot, segment)

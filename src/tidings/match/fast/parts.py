@@ -1,0 +1,240 @@
+"""The parts that a matcher's subscriptions are in: frozen segments, and the live one that takes new ones.
+
+Subscriptions have numbers within their part. Of a frozen part nothing changes but that some are taken out, so any
+number of threads may use it at once; the live one wants care, see `engine`.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Sequence
+from functools import partial
+
+import numpy as np
+
+from tidings.index.arrays import Longs
+from tidings.index.columns import TextPool, Texts
+from tidings.index.folding import shared_folder
+from tidings.index.layout import Index
+from tidings.index.scanner import Found, Scanner
+from tidings.index.segment import Listed, Segment, joined, listed
+from tidings.index.store import Store
+from tidings.lang import parse, to_text
+from tidings.lang.pattern import Query
+from tidings.match.verify import Prepared
+from tidings.ontology import Ontology
+
+_MOST_PREPARED = 10_000
+
+
+class Part:
+    """What both kinds have in common: events through the kernels, and subscriptions made ready for the verifier."""
+
+    def __init__(self) -> None:
+        self._own = threading.local()
+        self._prepared: dict[int, Prepared] = {}
+        self.removed = 0
+        """How many of its subscriptions are taken out."""
+
+    @property
+    def size(self) -> int:
+        """How many subscriptions it has, those that are taken out included."""
+        raise NotImplementedError
+
+    def __len__(self) -> int:
+        return self.size - self.removed
+
+    def index(self) -> Index:
+        raise NotImplementedError
+
+    def id(self, number: int) -> str:
+        raise NotImplementedError
+
+    def texts(self, low: int) -> Texts:
+        """All ids, for numbers that begin at `low`."""
+        raise NotImplementedError
+
+    def query(self, number: int) -> Query:
+        raise NotImplementedError
+
+    def find(self, id: str) -> int:
+        """The number of a subscription; -1 where there is none."""
+        raise NotImplementedError
+
+    def remove(self, number: int) -> None:
+        raise NotImplementedError
+
+    def numbers(self) -> list[int]:
+        """Of all subscriptions that are not taken out."""
+        raise NotImplementedError
+
+    def run(self, data: np.ndarray, stops: Longs, *, trusted: bool, quads: bool, start: int) -> Found:
+        scanner: Scanner | None = getattr(self._own, "scanner", None)
+        if scanner is None:
+            scanner = self._own.scanner = Scanner(shared_folder())
+        return scanner.run(data, stops, self.index(), trusted=trusted, quads=quads, start=start)
+
+    def later(self, number: int) -> Callable[[], Prepared]:
+        """The same, when it is called; also where the subscription is taken out by then."""
+        raise NotImplementedError
+
+    def prepared(self, number: int) -> Prepared:
+        found = self._prepared.get(number)
+        if found is None:
+            if len(self._prepared) >= _MOST_PREPARED:
+                self._prepared.clear()
+            found = self._prepared[number] = Prepared(self.query(number))
+        return found
+
+
+class Frozen(Part):
+    def __init__(self, segment: Segment) -> None:
+        super().__init__()
+        self.segment = segment
+        self.removed = segment.size - segment.living()
+
+    @property
+    def size(self) -> int:
+        return self.segment.size
+
+    def index(self) -> Index:
+        return self.segment.index
+
+    def id(self, number: int) -> str:
+        return self.segment.id(number)
+
+    def texts(self, low: int) -> Texts:
+        listed = self.segment.listed
+        return Texts(low, low + self.size, listed.id_start, listed.id_pool)
+
+    def query(self, number: int) -> Query:
+        return parse(*self.segment.text(number))
+
+    def later(self, number: int) -> Callable[[], Prepared]:
+        return partial(self.prepared, number)
+
+    def find(self, id: str) -> int:
+        return self.segment.find(id)
+
+    def remove(self, number: int) -> None:
+        self.segment.remove(number)
+        self._prepared.pop(number, None)
+        self.removed += 1
+
+    def numbers(self) -> list[int]:
+        numbers: list[int] = self.segment.numbers().tolist()
+        return numbers
+
+
+class Live(Part):
+    """Takes new subscriptions. The store is made for the first of them: with a large ontology that takes a moment."""
+
+    def __init__(self, known: Callable[[], Ontology], weak: int) -> None:
+        super().__init__()
+        self._known = known
+        self._weak = weak
+        self._store: Store | None = None
+        self._index: Index | None = None
+        self._ids: list[str] = []
+        self._pool = TextPool()
+        self._queries: list[Query | None] = []
+        self._numbers: dict[str, int] = {}
+
+    @property
+    def size(self) -> int:
+        return len(self._ids)
+
+    @property
+    def store(self) -> Store:
+        if self._store is None:
+            self._store = Store(self._known(), self._weak)
+        return self._store
+
+    def add(self, id: str, query: Query) -> None:
+        number = len(self._ids)
+        self.store.add(number, query)
+        self._ids.append(id)
+        self._queries.append(query)
+        self._numbers[id] = number
+        self._index = None
+
+    @property
+    def stale(self) -> bool:
+        """Whether something was added that the arrays do not have yet."""
+        return self._index is None
+
+    def refresh(self) -> None:
+        self._index = self.store.index()
+
+    def index(self) -> Index:
+        assert self._index is not None, "a live part is refreshed before it is used"
+        return self._index
+
+    def id(self, number: int) -> str:
+        return self._ids[number]
+
+    def texts(self, low: int) -> Texts:
+        return self._pool.texts(low, self._ids)
+
+    def query(self, number: int) -> Query:
+        query = self._queries[number]
+        assert query is not None, "a subscription that was taken out does not match"
+        return query
+
+    def later(self, number: int) -> Callable[[], Prepared]:
+        return partial(Prepared, self.query(number))
+
+    def find(self, id: str) -> int:
+        return self._numbers.get(id, -1)
+
+    def remove(self, number: int) -> None:
+        self.store.remove(number)
+        if self._numbers[self._ids[number]] == number:
+            del self._numbers[self._ids[number]]
+        self._queries[number] = None
+        self._prepared.pop(number, None)
+        self.removed += 1
+
+    def numbers(self) -> list[int]:
+        return sorted(self._numbers.values())
+
+    def living(self) -> list[tuple[str, Query]]:
+        """Its subscriptions as they are now, in the order in which they came."""
+        pairs = zip(self._ids, self._queries, strict=False)
+        return [(id, query) for id, query in pairs if query is not None]
+
+    def freeze(self) -> Segment:
+        """The same subscriptions, frozen."""
+        index, kept = self.store.freeze()
+        chosen = [(self._ids[number], self._queries[number]) for number in kept.tolist()]
+        return Segment(index, _listed(chosen, self._weak))
+
+
+def merged(base: Segment | None, lives: Sequence[Live], known: Callable[[], Ontology], weak: int) -> Segment:
+    """One segment of all these. What is live is compiled once more, into a copy of the frozen arrays: the numbers of
+    the live part mean nothing in them.
+    """
+    if base is None and len(lives) == 1:
+        return lives[0].freeze()
+    store = Store(known(), weak) if base is None else Store.thawed(base.index, known())
+    older = 0 if base is None else base.size
+    added = [pair for live in lives for pair in live.living()]
+    for number, (_, query) in enumerate(added, older):
+        store.add(number, query)
+        # Whoever matches meanwhile should not wait for the interpreter.
+        time.sleep(0)
+    index, kept = store.freeze()
+    recent = _listed([added[number - older] for number in kept[kept >= older].tolist()], weak)
+    if base is None:
+        return Segment(index, recent)
+    parts = [(base.listed, kept[kept < older]), (recent, np.arange(recent.dialect.size, dtype=np.int32))]
+    return Segment(index, joined(parts, base.index.names.terms.weak))
+
+
+def _listed(chosen: Sequence[tuple[str, Query | None]], weak: int) -> Listed:
+    """What a segment keeps of subscriptions besides their rules. One that was taken out just now has no query."""
+    ids = [id for id, _ in chosen]
+    texts = ["" if query is None else to_text(query) for _, query in chosen]
+    dialects = ["sparql" if query is None else query.dialect for _, query in chosen]
+    return listed(ids, texts, dialects, np.array([weak], np.uint64))

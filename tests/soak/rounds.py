@@ -1,0 +1,74 @@
+"""One round of the soak: histories of every theme, replayed; differences made small and written."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+from tests.soak import case_writer, generated, themes
+from tests.soak.composing import from_cases, from_theme
+from tests.soak.history import Difference, History, Tally, replay
+from tests.soak.shrinking import Shrinker
+
+EACH = 20
+"""Cases drawn of every kind in a round."""
+GUARDED = 30
+FROM_THEME = 6
+SHRINKING = 60.0
+
+
+def run(seed: int, number: int, folder: Path, output: Path, deadline: float) -> tuple[Counter[str], list[str]]:
+    """What was gone through, and what was found. A round that the time runs out on ends early."""
+    counts: Counter[str] = Counter(rounds=1)
+    problems: list[str] = []
+    how = f"python -m tests.soak --seed {seed} --only {number}"
+    dice = random.Random(f"{seed}/{number}")
+    cases = generated.drawn(seed * 1_000_003 + number, EACH)
+    for case in dice.sample(cases, GUARDED):
+        try:
+            generated.guard_the_oracle(case)
+        except AssertionError as problem:
+            problems.append(f"the oracle and brute force differ ({how}): {problem}")
+            counts["differences"] += 1
+        counts["guarded"] += 1
+    for place, history in enumerate(histories(cases, dice)):
+        tally = Tally()
+        difference = replay(history, folder / str(place), tally)
+        counts += Counter(
+            histories=1,
+            subscriptions=len(history.subscriptions),
+            events=len(history.events),
+            pairs=tally.asked,
+            matches=tally.matches,
+            undecided=tally.undecided,
+        )
+        if difference is not None:
+            counts["differences"] += 1
+            problems.append(_told(history, difference, folder / "shrinking", output, f"{seed}-{number}-{place}", how))
+        if time.time() > deadline:
+            break
+    return counts, problems
+
+
+def histories(cases: list[generated.Case], dice: random.Random) -> Iterator[History]:
+    left = dice.sample(cases, len(cases))
+    while left:
+        size = dice.randint(5, 40)
+        yield from_cases(left[:size], random.Random(dice.random()))
+        left = left[size:]
+    for name in themes.names():
+        theme = themes.theme(name)
+        for _ in range(FROM_THEME if theme else 0):
+            assert theme is not None
+            yield from_theme(theme, random.Random(dice.random()))
+
+
+def _told(history: History, difference: Difference, folder: Path, output: Path, name: str, how: str) -> str:
+    """Makes the difference small, and says where it is written."""
+    shrinker = Shrinker(history, difference, folder, SHRINKING)
+    shrinker.run()
+    path = case_writer.write(output, name, shrinker.history, shrinker.found, how)
+    return f"difference: {path}\n{case_writer.text(shrinker.history, shrinker.found, how)}"
