@@ -25,8 +25,9 @@ format: $(READY)
 bench: $(READY)
 	$(BIN)/tidings bench --output bench/results
 
+# Half an hour of new cases; TIDINGS_SOAK_MINUTES says how long instead. `python -m tests.soak --help` has the rest.
 soak: $(READY)
-	TIDINGS_SOAK=1 $(BIN)/python -m pytest -n auto --dist worksteal tests/property
+	PYTHONHASHSEED=0 $(BIN)/python -m tests.soak
 
 $(READY): pyproject.toml
 	$(PYTHON) -m venv $(VENV)

@@ -13,6 +13,7 @@ import pytest
 from tests.contract import ways
 from tests.contract.respelled import respelled
 from tests.contract.test_cases import ANSWERED, CASES, compare, events_of, ontology_of, query_of
+from tests.soak import spoiling
 
 from tidings.errors import OntologyError
 from tidings.lang import parse
@@ -115,6 +116,22 @@ def test_events_without_a_name() -> None:
         expected = _rows(oracle, event.body.encode())
         for data in (event.body.encode(), respelled([event], random.Random(event.id), named=False)):
             assert _rows(matcher, data) == expected
+
+
+def test_documents_with_mistakes() -> None:
+    """Whatever the bytes are, the same rows, and the same events refused for the same reasons."""
+    ontology, queries, events, _ = everything()
+    oracle, matcher = Matcher("naive", ontology), Matcher("fast", ontology)
+    for each in (oracle, matcher):
+        each.add_many(list(queries.items())[::4])
+    dice = random.Random(8)
+    refusing = 0
+    for _ in range(250):
+        data = spoiling.document(dice.sample(events, 3), dice)
+        expected = spoiling.outcome(oracle, data)
+        assert spoiling.outcome(matcher, data) == expected, data
+        refusing += bool(expected.refused)
+    assert 50 < refusing < 200
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -220,7 +220,7 @@ def eight_threads(matcher: Matcher, events: Sequence[Event]) -> Found:
         return (objects, one_by_one, batch, respelled_batch)[number % 4](matcher, events)
 
     with ThreadPoolExecutor(THREADS) as pool:
-        answers = list(pool.map(ask, range(3 * THREADS)))
+        answers = list(pool.map(ask, range(2 * THREADS)))
     assert all(found == answers[0] for found in answers), "threads disagree"
     return answers[0]
 
@@ -248,7 +248,7 @@ def while_it_changes(matcher: Matcher, events: Sequence[Event], others: Mapping[
     with ThreadPoolExecutor(THREADS + 1) as pool:
         changing = pool.submit(change)
         try:
-            answers = list(pool.map(ask, range(3 * THREADS)))
+            answers = list(pool.map(ask, range(2 * THREADS)))
         finally:
             done.set()
         assert changing.result() > 0

@@ -45,7 +45,15 @@ def matchers() -> tuple[Matcher, Matcher]:
 
 _PLAIN = ["<e:s{n}>", "_:b{n}"]
 _OBJECTS = ["<e:o{n}>", "_:b{n}", '"two words"', '"été"', '"line\\nbreak"', '"{n}"', '"{n}"^^<e:type>', '"o{n}"@en']
-_ODD_OBJECTS = ['"\\u00e9t\\u00e9"', '"two\\u0020words"', '"o1"^^<http://www.w3.org/2001/XMLSchema#string>', '"x"@EN']
+_ODD_OBJECTS = [
+    '"\ufffe"',
+    '"\x7f"',
+    '"\x01\\u0001"',
+    '"\\u00e9t\\u00e9"',
+    '"two\\u0020words"',
+    '"o1"^^<http://www.w3.org/2001/XMLSchema#string>',
+    '"x"@EN',
+]
 _GRAPHS = ["<e:g{n}>", "<e:g{n}>", "<e:g{n}>", "<http://e.x/a/long/name/of/a/graph#{n}>"]
 _ODD_GRAPHS = ["<e:\\u0067{n}>", "_:g{n}", "", "<e:g{n}>"]
 _BROKEN = [

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.contract import ways
 from tests.soak.history import BUDGET, NOW, Difference, History
 
 from tidings.lang import parse
@@ -56,6 +55,3 @@ def _answers(history: History) -> dict[str, list[Match]]:
 
 def _row(row: dict[str, str]) -> str:
     return "{ " + ", ".join(f"{name} = '''{value}'''" for name, value in row.items()) + " }"
-
-
-__all__ = ["text", "ways", "write"]

@@ -5,6 +5,7 @@ Replayed, it is compared with the oracle at every question. A history is plain d
 
 from __future__ import annotations
 
+import logging
 import traceback
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -23,9 +24,9 @@ from tidings.ontology import Ontology
 from tidings.rdf.event import Event
 from tidings.rdf.terms import XSD_DATETIME, Triple, literal
 
-BUDGET = 300_000
+BUDGET = 20_000
 NOW = literal("2016-08-05T20:00:00Z", XSD_DATETIME)
-_OPTIONS: dict[str, Any] = {"budget": BUDGET, "now": NOW}
+OPTIONS: dict[str, Any] = {"budget": BUDGET, "now": NOW}
 
 _ontology = lru_cache(maxsize=8)(Ontology.of)
 
@@ -78,6 +79,24 @@ class Tally:
     undecided: int = 0
 
 
+class _Errors(logging.Handler):
+    """The errors that are only logged: what goes wrong in a merge that nobody waits for."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.ERROR)
+        self.texts: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.texts.append(self.format(record))
+
+    def __enter__(self) -> _Errors:
+        logging.getLogger("tidings").addHandler(self)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        logging.getLogger("tidings").removeHandler(self)
+
+
 class Replay:
     """One run of a history, with `fast` on one side and what the oracle says on the other."""
 
@@ -97,17 +116,20 @@ class Replay:
             on_failure=self._note,
             weak=history.weak,
             merge_at=history.merge_at,
-            **_OPTIONS,
+            **OPTIONS,
         )
 
     def run(self) -> Difference | None:
-        for number, step in enumerate(self._history.steps):
-            try:
-                found = self._ask(number, step[1]) if step[0] == "ask" else self._change(step)
-            except Exception:
-                return Difference(number, f"{step}: {traceback.format_exc()}")
-            if found is not None:
-                return found
+        with _Errors() as logged:
+            for number, step in enumerate(self._history.steps):
+                try:
+                    found = self._ask(number, step[1]) if step[0] == "ask" else self._change(step)
+                except Exception:
+                    return Difference(number, f"{step}: {traceback.format_exc()}")
+                if found is not None:
+                    return found
+                if logged.texts:
+                    return Difference(number, f"{step}, in the log: {logged.texts[0]}")
         return None
 
     def _note(self, failure: Failure) -> None:
@@ -130,7 +152,7 @@ class Replay:
                 self._current, held = self._saved
                 self._held = set(held)
                 ontology = self._ontologies[self._current]
-                self._matcher = Matcher.open(self._folder, ontology, verify=True, on_failure=self._note, **_OPTIONS)
+                self._matcher = Matcher.open(self._folder, ontology, verify=True, on_failure=self._note, **OPTIONS)
             case ("ontology", number) if int(number) < len(self._ontologies):
                 self._current = int(number)
                 self._matcher.replace_ontology(self._ontologies[self._current])
@@ -159,7 +181,7 @@ class Replay:
                 "naive",
                 self._ontologies[self._current],
                 on_failure=lambda failure: failed.add((failure.event, failure.subscription)),
-                **_OPTIONS,
+                **OPTIONS,
             )
             oracle.add_many(self._history.queries.items())
             asked = ways.objects(oracle, self._history.events)

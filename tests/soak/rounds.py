@@ -8,15 +8,19 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-from tests.soak import case_writer, generated, themes
+from tests.soak import case_writer, generated, spoiling, themes
 from tests.soak.composing import from_cases, from_theme
-from tests.soak.history import Difference, History, Tally, replay
+from tests.soak.history import OPTIONS, Difference, History, Tally, replay
 from tests.soak.shrinking import Shrinker
 
-EACH = 20
+from tidings.match.matcher import Matcher
+from tidings.ontology import Ontology
+
+EACH = 12
 """Cases drawn of every kind in a round."""
-GUARDED = 30
-FROM_THEME = 6
+GUARDED = 20
+FROM_THEME = 3
+DOCUMENTS = 30
 SHRINKING = 60.0
 
 
@@ -49,8 +53,9 @@ def run(seed: int, number: int, folder: Path, output: Path, deadline: float) -> 
             counts["differences"] += 1
             problems.append(_told(history, difference, folder / "shrinking", output, f"{seed}-{number}-{place}", how))
         if time.time() > deadline:
-            break
-    return counts, problems
+            return counts, problems
+    problems += _documents(history, dice, output, f"{seed}-{number}", how)
+    return counts + Counter(documents=DOCUMENTS, differences=len(problems) - counts["differences"]), problems
 
 
 def histories(cases: list[generated.Case], dice: random.Random) -> Iterator[History]:
@@ -64,6 +69,25 @@ def histories(cases: list[generated.Case], dice: random.Random) -> Iterator[Hist
         for _ in range(FROM_THEME if theme else 0):
             assert theme is not None
             yield from_theme(theme, random.Random(dice.random()))
+
+
+def _documents(history: History, dice: random.Random, output: Path, name: str, how: str) -> list[str]:
+    """The events of a history as documents with mistakes."""
+    ontology = Ontology.of(history.ontologies[0])
+    both = Matcher("fast", ontology, **OPTIONS), Matcher("naive", ontology, **OPTIONS)
+    for matcher in both:
+        matcher.add_many(history.queries.items())
+    for place in range(DOCUMENTS):
+        events = dice.sample(history.events, min(3, len(history.events)))
+        data = spoiling.document(events, dice)
+        if spoiling.outcome(both[0], data) != spoiling.outcome(both[1], data):
+            path = output / f"{name}-{place}.nq"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(spoiling.smaller(data, both))
+            small = path.read_bytes()
+            found = [spoiling.outcome(matcher, small) for matcher in both]
+            return [f"difference: {path} ({how}): {small!r}, fast {found[0]}, oracle {found[1]}"]
+    return []
 
 
 def _told(history: History, difference: Difference, folder: Path, output: Path, name: str, how: str) -> str:

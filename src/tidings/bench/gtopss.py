@@ -222,6 +222,9 @@ class OneAtATime:
     def __len__(self) -> int:
         return len(self._engines)
 
+    def __contains__(self, id: object) -> bool:
+        return id in self._engines
+
     def add(self, id: str, query: Query) -> None:
         self._engines[id] = create("ops", _NO_ONTOLOGY)
         self._engines[id].add(id, query)

@@ -13,7 +13,7 @@ import click
 
 from tidings.cli.options import OntologyFiles, Reading, ontology_options, reading_options
 from tidings.cli.progress import Progress
-from tidings.cli.run import Run, Stop, is_snapshot, peak_memory, take_subscriptions
+from tidings.cli.run import Run, Stop, is_snapshot, peak_memory, take_subscriptions, telling_of_compiling
 from tidings.cli.terminal import Command, Terminal
 from tidings.errors import EvaluationError, EventError, UsageError
 from tidings.match.base import Engine, Failure, Match
@@ -149,7 +149,7 @@ def _opened(
 
 def _match_events(core: Engine, sources: tuple[str, ...], reading: Reading, bindings: bool, run: Run) -> None:
     live = "-" in sources
-    with run.terminal.progress("matching") as progress:
+    with run.terminal.progress("matching") as progress, telling_of_compiling(core, progress):
         for lines in _by_event(core, sources, reading, bindings, run):
             run.counts["events"] += 1
             run.counts["matches"] += len(lines)

@@ -1,13 +1,13 @@
-"""A progress line on a terminal. Its own file, since what draws it takes longer to load than most commands to start."""
+"""A progress line on a terminal. What draws it takes long to load, and is loaded when there is something to draw."""
 
 from __future__ import annotations
 
 import time
 from threading import Lock, Timer
+from typing import TYPE_CHECKING
 
-from rich.console import Console
-from rich.progress import BarColumn, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
-from rich.progress import Progress as Bar
+if TYPE_CHECKING:
+    from rich.progress import Progress as Bar
 
 _PATIENCE = 2.0
 _BETWEEN_UPDATES = 0.1
@@ -63,10 +63,14 @@ class Progress:
                 self._bar = _bar(self._what)
                 self._bar.start()
             if self._bar:
-                self._bar.update(TaskID(0), counts=self._counts)
+                self._bar.update(self._bar.task_ids[0], counts=self._counts)
 
 
 def _bar(what: str) -> Bar:
+    from rich.console import Console
+    from rich.progress import BarColumn, SpinnerColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import Progress as Bar
+
     columns = (
         SpinnerColumn(),
         TextColumn(what),

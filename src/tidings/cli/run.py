@@ -18,6 +18,7 @@ from tidings.match.base import Engine, Failure
 from tidings.match.registry import DEFAULT
 
 if TYPE_CHECKING:
+    from tidings.cli.progress import Progress
     from tidings.match.fast import Fast
 
 
@@ -65,9 +66,21 @@ class Run:
             self.seconds[name] += time.perf_counter() - start
 
 
+@contextmanager
+def telling_of_compiling(core: Engine, progress: Progress) -> Iterator[None]:
+    """Where the kernels of `fast` are compiled, which takes long but happens once, the progress line says so."""
+    if core.name != DEFAULT:
+        yield
+        return
+    from tidings.index.kernels.jit import telling
+
+    with telling(lambda kernel: progress.tell(f"compiling the matcher, this once: {kernel}")):
+        yield
+
+
 def take_subscriptions(core: Engine, path: str, run: Run) -> None:
     """Give the matcher all subscriptions of a file or folder that it can use; the others are rejected."""
-    with run.terminal.progress("reading subscriptions") as progress:
+    with run.terminal.progress("reading subscriptions") as progress, telling_of_compiling(core, progress):
 
         def found() -> Iterator[Subscription]:
             for number, subscription in enumerate(read_subscriptions(path, report=run.reject_subscription)):

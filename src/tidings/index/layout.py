@@ -26,6 +26,13 @@ WITH_PROPERTY, ANYWHERE = 1, 2
 # What `Names.wanted` says about the subscriptions as a whole, by place.
 ANY_PROPERTY, ANY_WORD, LITERALS = 0, 1, 2
 
+# What `Rules.how` says about a rule: what must be known of an event for the rule's atoms to decide it, as bits. With
+# UNDECIDED they never do; with ONE_SUBJECT they do where one subject has all properties that are asked for; with
+# ONE_TEXT where no property has two texts.
+UNDECIDED, ONE_SUBJECT, ONE_TEXT = 1, 2, 4
+# And which rules can be met more than once: those filed under several atoms, those of a subscription with several.
+REFILED, SHARED = 8, 16
+
 # The flags of a rule's code.
 INJECTIVE, ASK = 1, 2
 ANY = -1
@@ -81,6 +88,7 @@ class Rules(NamedTuple):
 
     subscription: Ints
     alive: Bytes
+    how: Bytes
     needs_first: Longs
     needs: Ints
     code_at: Longs

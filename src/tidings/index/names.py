@@ -82,7 +82,7 @@ class Entries:
         if found < 0 and self._older:
             data = np.frombuffer(text.encode() + b" ", np.uint8).copy()
             table = Dictionary(self._slots, self._start.array, self._pool.array, self._weak)
-            found = find_one(table, data, data.size - 1)
+            found = int(find_one(table, data, data.size - 1))
             if found >= 0:
                 self.numbers[text] = found
         return found
@@ -184,7 +184,7 @@ class WordEntries:
 def number_of(word: str, vocabulary: Vocabulary) -> int:
     """The number of a word, or -1 where nobody asks for it."""
     encoded = word.encode()
-    return find_word(vocabulary, np.frombuffer(encoded.ljust(_SHORT, b"\0"), np.uint8).copy(), len(encoded))
+    return int(find_word(vocabulary, np.frombuffer(encoded.ljust(_SHORT, b"\0"), np.uint8).copy(), len(encoded)))
 
 
 class NameTables:

@@ -18,20 +18,9 @@ from tidings.index.filing import filing
 from tidings.index.programs import program
 from tidings.index.rules import Rule, rules_of
 from tidings.index.shape import SPECIAL, Shape
+from tidings.index.usage import WEIGHTS, independent
 from tidings.lang.pattern import Query
 from tidings.rdf.terms import Term
-
-# How often an atom holds of an event, as long as nobody knows better.
-PRIORS = {
-    Kind.PROPERTY: 0.05,
-    Kind.OBJECT: 0.01,
-    Kind.SUBJECT: 0.01,
-    Kind.NODE_S: 0.01,
-    Kind.NODE_O: 0.01,
-    Kind.WORD: 0.002,
-    Kind.ANYWORD: 0.02,
-    Kind.LITERAL: 0.5,
-}
 
 # References are above all numbers that a code has otherwise.
 _TERMS, _PROPERTIES, _WORDS, _NUMBERS = (n << 40 for n in range(1, 5))
@@ -42,15 +31,16 @@ _MOST = 1 << 20
 
 
 class PlannedAtom(NamedTuple):
-    """The two numbers of an atom are at these places of the filled-in numbers."""
-
     head: int
     """What its kind is in the key of an atom."""
     first: int
     second: int
-    name: int
-    """Which of the names says how common it is."""
-    prior: float
+    """Where its numbers are among those filled in."""
+    weight: float
+    independent: bool
+    one: int
+    other: int
+    """Where the shares of its names are, for `usage.cost`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +78,8 @@ class Plan:
     words: tuple[int, ...]
     numbers: tuple[float, ...]
     wanted: tuple[int, ...]
+    asked: tuple[int, ...]
+    """Which of the names are those of atoms; these have shares, and behind them is a 1."""
     texts: tuple[int, ...]
     """Which filled-in numbers are properties whose values' words are asked for."""
     rules: tuple[PlannedRule, ...]
@@ -165,6 +157,7 @@ def planned(rules: Iterable[Rule], names: Sequence[str], universal: frozenset[Te
         words=tuple(recorder.words),
         numbers=tuple(numbers),
         wanted=tuple(recorder.wanted),
+        asked=tuple(recorder.asked),
         texts=tuple(places[property] for property in recorder.texts),
         rules=tuple(
             _rule(code, condition, found, places)
@@ -178,14 +171,11 @@ def _numbers(numbers: Sequence[float]) -> range:
 
 
 def _rule(
-    code: Sequence[int], condition: Condition, atoms: Mapping[Atom, tuple[int, int, int]], places: Mapping[int, int]
+    code: Sequence[int], condition: Condition, atoms: Mapping[Atom, PlannedAtom], places: Mapping[int, int]
 ) -> PlannedRule:
     return PlannedRule(
         itemgetter(*(places[value] for value in code)),
-        tuple(
-            PlannedAtom((atom.kind + 1) << 60, places[first], places[second], name, PRIORS[atom.kind])
-            for atom, (first, second, name) in atoms.items()
-        ),
+        tuple(atom._replace(first=places[atom.first], second=places[atom.second]) for atom in atoms.values()),
         condition,
         {atom: place for place, atom in enumerate(atoms)},
         conjunction=bool(atoms)
@@ -218,6 +208,7 @@ class _Recorder:
         self.words: dict[int, int] = {}
         self.wanted: dict[int, None] = {}
         self.texts: dict[int, None] = {}
+        self.asked: dict[int, int] = {}
 
     def term(self, term: Term) -> int:
         return _TERMS + self._place(term, self.terms)
@@ -234,8 +225,8 @@ class _Recorder:
     def ask_words(self, property: int) -> None:
         self.texts[property] = None
 
-    def atom(self, atom: Atom) -> tuple[int, int, int]:
-        """Its two numbers, and which of the names says how common it is."""
+    def atom(self, atom: Atom) -> PlannedAtom:
+        """With references for its numbers."""
         first, second = Term(atom.first), Term(atom.second)
         match atom.kind:
             case Kind.PROPERTY:
@@ -250,7 +241,9 @@ class _Recorder:
                 numbers = self.property(first), self.word(second)
             case Kind.ANYWORD:
                 numbers = self.word(first), 0
-        return *numbers, self._names[second or first]
+        one = self.asked.setdefault(self._names[first], len(self.asked))
+        other = self.asked.setdefault(self._names[second], len(self.asked)) if second else -1
+        return PlannedAtom((atom.kind + 1) << 60, *numbers, WEIGHTS[atom.kind], independent(atom.kind), one, other)
 
     def references(self) -> Iterable[int]:
         """All that were given, as their numbers will be laid out."""

@@ -14,7 +14,7 @@ import numpy as np
 from tidings.index.arrays import Ints, Longs
 from tidings.index.folding import Folder
 from tidings.index.kernels.dictionary import Dictionary
-from tidings.index.kernels.event import ODD_TEXT, TOO_MANY, OddTexts, Work
+from tidings.index.kernels.event import NEAR, ODD_TEXT, TOO_MANY, OddTexts, Work
 from tidings.index.kernels.join import MOST_PATTERNS, MOST_VARIABLES
 from tidings.index.kernels.match import ANSWERS, AT, EVENTS, NO_ROOM, STATUS, match_lines
 from tidings.index.kernels.scan import ODD, Terms, Triples
@@ -121,12 +121,14 @@ class Scanner:
             index.names.property.size,
             index.atoms.key.size,
             index.rules.subscription.size,
+            index.filed.rule.size + index.filed.chain_rule.size,
         )
         if old is not None and (
             old.head.size >= sizes[0]
             and old.local.size >= sizes[1]
             and old.hits.size >= sizes[2]
             and old.rule_stamp.size >= sizes[3]
+            and old.chosen.size >= sizes[4]
         ):
             return old
         self._work = _work(self._event_room, *sizes)
@@ -171,7 +173,7 @@ def _no_odd_texts() -> OddTexts:
     return OddTexts(empty, np.zeros(1, np.int32), np.zeros(0, np.int32))
 
 
-def _work(room: int, properties: int, terms: int, atoms: int, rules: int) -> Work:
+def _work(room: int, properties: int, terms: int, atoms: int, rules: int, filings: int) -> Work:
     def ints(size: int) -> Ints:
         return np.zeros(size, np.int32)
 
@@ -186,6 +188,8 @@ def _work(room: int, properties: int, terms: int, atoms: int, rules: int) -> Wor
         np.full(slots, -1, np.int32),
         ints(room),
     )
+    near = np.zeros(NEAR, np.uint64)
+    near[-1] = 1 << 63  # that of -1
     spread = 4 * room
     texts = 32 * room
     return Work(
@@ -206,9 +210,12 @@ def _work(room: int, properties: int, terms: int, atoms: int, rules: int) -> Wor
         words_last=ints(room),
         words=ints(texts),
         keys=np.zeros(2 * texts, np.uint64),
+        places=np.zeros(2 * texts, np.uint64),
+        there=np.zeros(2 * texts, np.uint64),
         hits=ints(atoms),
         seen=np.zeros(atoms // 64 + 1, np.uint64),
-        chosen=ints(rules),
+        near=near,
+        chosen=ints(filings),
         rule_stamp=ints(rules),
         subscription_stamp=ints(rules),
         bound=ints(MOST_VARIABLES + 2),

@@ -12,9 +12,10 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from tidings.index.arrays import Ints, Longs, Words
-from tidings.index.atoms import Atom, Kind
+from tidings.index.atoms import Kind
 from tidings.index.growing import Growing
 from tidings.index.kernels.atoms import chain, find_atom, insert_atoms
+from tidings.index.kernels.decided import decided
 from tidings.index.kernels.rows import gather
 from tidings.index.layout import (
     ANY_PROPERTY,
@@ -25,6 +26,7 @@ from tidings.index.layout import (
     AS_OBJECT,
     AS_SUBJECT,
     LITERALS,
+    UNDECIDED,
     WITH_PROPERTY,
     Atoms,
     Filed,
@@ -32,8 +34,9 @@ from tidings.index.layout import (
     Rules,
 )
 from tidings.index.names import ALL_BITS, NameTables
-from tidings.index.plans import PRIORS, Plan, PlannedRule, Plans, planned, shared_plans
+from tidings.index.plans import Plan, PlannedRule, Plans, planned, shared_plans
 from tidings.index.rules import Rule
+from tidings.index.usage import Usage, cost
 from tidings.lang.pattern import Query
 from tidings.ontology import Ontology
 
@@ -54,9 +57,11 @@ class Store:
         weak: int = ALL_BITS,
         names: NameTables | None = None,
         plans: Plans | None = None,
+        usage: Usage | None = None,
     ) -> None:
         self.names = names or NameTables(ontology, weak)
         self._plans = plans or shared_plans(ontology.resource_classes)
+        self._usage = usage or Usage()
         self._atom_ids: dict[int, int] = {}
         """The atoms that came since the store was made."""
         self._older_atoms = 0
@@ -64,11 +69,10 @@ class Store:
         self._atom_key: Words = np.zeros(128, np.uint64)
         self._atom_id: Ints = np.zeros(128, np.int32)
         self._of_property: Growing[np.int32] = Growing(np.int32, fill=-1)
-        self._uses: dict[str, int] = {}
-        """How often atoms ask for a name."""
 
         self._subscription: Growing[np.int32] = Growing(np.int32)
         self._alive: Growing[np.uint8] = Growing(np.uint8)
+        self._how: Growing[np.uint8] = Growing(np.uint8, fill=UNDECIDED)
         self._needs_first: Growing[np.int64] = Growing(np.int64)
         self._needs_first.append(0)
         self._needs: Growing[np.int32] = Growing(np.int32)
@@ -96,10 +100,6 @@ class Store:
         """The same, of one that has these rules."""
         self._fill(subscription, planned(rules, (), self.names.universal), ())
 
-    def cost(self, atom: Atom) -> float:
-        """How often an atom holds, about."""
-        return _cost(PRIORS[atom.kind], self._uses.get(atom.second or atom.first, 0))
-
     def _fill(self, subscription: int, plan: Plan, own: Sequence[str]) -> None:
         names, waiting = self.names, self._waiting
         texts = [*own, *plan.more]
@@ -116,22 +116,20 @@ class Store:
             names.want(what)
         for place in plan.texts:
             names.ask_words(numbers[place])
+        shares = [*self._usage.count([texts[n] for n in plan.asked]), 1.0]
         for rule in plan.rules:
-            self._add(subscription, rule, numbers, texts)
+            self._add(subscription, rule, numbers, shares)
 
-    def _add(self, subscription: int, rule: PlannedRule, numbers: Sequence[int], texts: Sequence[str]) -> None:
-        waiting, uses = self._waiting, self._uses
+    def _add(self, subscription: int, rule: PlannedRule, numbers: Sequence[int], shares: Sequence[float]) -> None:
+        waiting = self._waiting
         number = self._subscription.size + len(waiting.subscription)
         waiting.subscription.append(subscription)
         waiting.code_at.append(self._code.size + len(waiting.code))
         waiting.code.extend(rule.code(numbers))
         keys, costs = [], []
-        for head, first, second, name, prior in rule.atoms:
+        for head, first, second, weight, independent, one, other in rule.atoms:
             keys.append(head | numbers[first] << 30 | numbers[second])
-            text = texts[name]
-            asked = uses.get(text, 0)
-            uses[text] = asked + 1
-            costs.append(_cost(prior, asked))
+            costs.append(cost(weight, independent, shares[one], shares[other]))
         under, needed = rule.filed(costs)
         needs = self._atoms([keys[place] for place in needed])
         waiting.needs.extend(needs)
@@ -222,17 +220,21 @@ class Store:
         return Index(
             names,
             self._atom_table(),
-            Rules(
-                self._subscription.array,
-                self._alive.array,
-                self._needs_first.array,
-                self._needs.array,
-                self._code_at.array,
-                self._code.array,
-                self._numbers.array,
-                self._always.filled,
-            ),
+            self._rules(),
             Filed(_NO_ROWS, _NOTHING, _NOTHING, self._head.array, *(each.array for each in self._chain)),
+        )
+
+    def _rules(self) -> Rules:
+        return Rules(
+            self._subscription.array,
+            self._alive.array,
+            self._how.array,
+            self._needs_first.array,
+            self._needs.array,
+            self._code_at.array,
+            self._code.array,
+            self._numbers.array,
+            self._always.filled,
         )
 
     def _flush(self) -> None:
@@ -249,6 +251,7 @@ class Store:
         self._entry_atom.extend(waiting.entry_atom)
         self._entry_rule.extend(waiting.entry_rule)
         self._entry_second.extend(waiting.entry_second)
+        self._flush_how(waiting)
         if waiting.entry_atom:
             self._head.reach(self.atoms)
             rule, second, next = self._chain
@@ -257,6 +260,18 @@ class Store:
             first = next.size
             next.extend(np.zeros(len(waiting.entry_atom), np.int32))
             chain(np.array(waiting.entry_atom, np.int32), first, self._head.array, next.array)
+
+    def _flush_how(self, waiting: _Waiting) -> None:
+        """Which of the new rules their atoms decide; before a kernel can find them."""
+        first, count = self._how.size, len(waiting.subscription)
+        if count == 0:
+            return
+        entries = np.asarray(waiting.entry_rule) - first
+        filings = np.bincount(entries, minlength=count).astype(np.int32)
+        under = np.full(count, _NOBODY, np.int32)
+        under[entries] = waiting.entry_atom
+        self._how.reach(first + count)
+        decided(self._atom_table(), self._rules(), first, first + count, filings, under, self._how.array)
 
     def _flush_atoms(self) -> None:
         if self.atoms > _FULLEST * self._atom_key.size:
@@ -304,6 +319,7 @@ class Store:
             Rules(
                 np.searchsorted(kept, self._subscription.filled[rules]).astype(np.int32),
                 np.ones(rules.size, np.uint8),
+                self._how.filled[rules],
                 needs_first,
                 needs,
                 code_at[:-1],
@@ -325,8 +341,7 @@ class Store:
         order = np.lexsort((seconds, atoms))
         first = np.zeros(self.atoms + 1, np.int64)
         np.cumsum(np.bincount(atoms, minlength=self.atoms), out=first[1:])
-        nobody = np.full(self.atoms, _NOBODY, np.int32)
-        return Filed(first, rules[order], seconds[order], nobody, _NOTHING, _NOTHING, _NOTHING)
+        return Filed(first, rules[order], seconds[order], _NOTHING, _NOTHING, _NOTHING, _NOTHING)
 
     def _adopt_atoms(self, atoms: Atoms, count: int) -> None:
         self._older_atoms = count
@@ -334,13 +349,15 @@ class Store:
         self._of_property.adopt(atoms.of_property)
 
     @classmethod
-    def thawed(cls, index: Index, ontology: Ontology) -> Store:
+    def thawed(cls, index: Index, ontology: Ontology, usage: Usage | None = None) -> Store:
         """A store that has the rules of this index, and takes more."""
-        store = cls(ontology, int(index.names.terms.weak[0]), NameTables.thawed(index.names, ontology))
+        names = NameTables.thawed(index.names, ontology)
+        store = cls(ontology, int(index.names.terms.weak[0]), names, usage=usage)
         filed, rules = index.filed, index.rules
         store._adopt_atoms(index.atoms, filed.first.size - 1)
         store._subscription.adopt(rules.subscription)
         store._alive.adopt(rules.alive)
+        store._how.adopt(rules.how)
         store._needs_first.adopt(rules.needs_first)
         store._needs.adopt(rules.needs)
         store._code_at.adopt(rules.code_at)
@@ -351,11 +368,6 @@ class Store:
         store._entry_rule.adopt(filed.rule)
         store._entry_second.adopt(filed.second)
         return store
-
-
-def _cost(prior: float, asked: int) -> float:
-    """What many ask for is likely to be common in events as well."""
-    return prior * (1 + asked) / (100 + asked) * (1 + 1e-6 * asked)
 
 
 def _rows(first: Longs, values: Ints, chosen: Ints) -> tuple[Longs, Ints]:

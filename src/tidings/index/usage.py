@@ -1,4 +1,4 @@
-"""How often atoms hold of an event, as far as subscriptions tell: what many ask for is likely to be common there too."""
+"""How often atoms hold of an event, about: what many subscriptions ask for is likely to be common in events too."""
 
 from __future__ import annotations
 
@@ -23,7 +23,9 @@ _MOST_NAMES = 1 << 20
 
 
 class Usage:
-    """Which names subscriptions ask for. The share of a name is how many of them do, about; it is never 0."""
+    """Which names subscriptions ask for. The share of a name is how many of them do, about; it is never 0. Where two
+    threads count at once, one of them may not be counted.
+    """
 
     def __init__(self) -> None:
         self._asked: dict[str, int] = {}
@@ -50,8 +52,8 @@ class Usage:
         return cost(WEIGHTS[atom.kind], independent(atom.kind), shares[0], shares[-1] if atom.second else 1.0)
 
     def _forget(self) -> None:
-        """What was asked for once: there is always some of it."""
-        self._asked = {name: count for name, count in self._asked.items() if count > 1}
+        """What was asked for once. Others may be counting: a copy is made in one step."""
+        self._asked = {name: count for name, count in self._asked.copy().items() if count > 1}
         if len(self._asked) > _MOST_NAMES // 2:
             self._asked.clear()
 

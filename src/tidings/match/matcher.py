@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from tidings.match.fast import Fast
 
 _MAGIC = 4
+_MOST_EVENTS = 256
+_MOST_TEXT = 1 << 20
 
 Bytes: TypeAlias = "bytes | bytearray | memoryview | mmap | pa.Buffer"
 Row: TypeAlias = tuple[str, str | Query] | tuple[str, str | Query, Dialect]
@@ -145,9 +147,14 @@ class Matcher:
         return list(self.match_many(events_of(event, format=format)))
 
     def match_many(self, events: Iterable[Event]) -> Iterator[Match]:
-        """The matches of each event in turn."""
-        for event in events:
-            yield from self._engine.match(event, self._on_failure)
+        """The matches of each event in turn. Events of a list are matched many at a time, others as they come."""
+        if self.name == DEFAULT and isinstance(events, Sequence):
+            engine = self._fast("match_many")
+            for several in _batches(events):
+                yield from engine.match_batch(several, self._on_failure)
+        else:
+            for event in events:
+                yield from self._engine.match(event, self._on_failure)
 
     def match_nquads(self, data: Bytes, *, on_error: Callable[[EventError], None] | None = None) -> pa.Table:
         """The matches of many events in N-Quads, each contiguous, as a table of (event, subscription).
@@ -180,6 +187,18 @@ class Matcher:
         if self.name != DEFAULT:
             raise UsageError(f"the matcher '{self.name}' has no {what}: only '{DEFAULT}' has")
         return cast("Fast", self._engine)
+
+
+def _batches(events: Sequence[Event]) -> Iterator[Sequence[Event]]:
+    """Up to so many events with up to so much text, but one at least."""
+    first = size = 0
+    for number, event in enumerate(events):
+        if number > first and (number - first == _MOST_EVENTS or size + len(event.body) > _MOST_TEXT):
+            yield events[first:number]
+            first, size = number, 0
+        size += len(event.body)
+    if first < len(events):
+        yield events[first:]
 
 
 def _form(id: str, query: str | Query, dialect: Dialect) -> Query:

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from io import StringIO
 from threading import Event
 
 import pytest
 
 from tidings.cli import progress as progress_module
+from tidings.cli.run import telling_of_compiling
 from tidings.cli.terminal import Terminal, printable
+from tidings.index.kernels import jit
+from tidings.match.registry import create
+from tidings.ontology import Ontology
 
 
 class Screen(StringIO):
@@ -57,6 +62,24 @@ def test_progress_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
         sys.stdout.write("a line of output\n")
     assert "1,234 events  5 matches" in screen.getvalue()
     assert output.getvalue() == "a line of output\n"
+
+
+def test_the_line_says_when_kernels_are_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
+    screen = Screen()
+    monkeypatch.setattr(sys, "stderr", screen)
+    monkeypatch.setattr(progress_module, "_PATIENCE", -1.0)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("COLUMNS", "120")
+    listeners: list[Callable[[str], None]] = []
+    monkeypatch.setattr(jit, "_LISTENERS", listeners)
+    core = create("fast", Ontology.empty())
+    with Terminal().progress("matching") as progress, telling_of_compiling(core, progress):
+        [tell] = listeners
+        tell("match_lines")
+    assert "compiling the matcher, this once: match_lines" in screen.getvalue()
+    assert not listeners
+    with Terminal().progress("matching") as progress, telling_of_compiling(create("naive", Ontology.empty()), progress):
+        assert not listeners
 
 
 def test_the_line_does_not_wait_for_the_first_count(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -24,7 +24,7 @@ if not COMPILED:
     np.seterr(over="ignore")
 
 _STRING = padded(iri(XSD_STRING).encode())
-_read_event, _forget = standalone(read_event), standalone(forget)
+_read_event, _forget, _split = standalone(read_event), standalone(forget), standalone(split)
 
 
 def examples(number: int) -> settings:
@@ -54,7 +54,7 @@ def words_of(
     data = padded(escape(text).encode())
     out = np.zeros(room, np.int32)
     buffer = np.zeros(LONGEST + PADDING, np.uint8)
-    found = int(split(data, 0, data.size - PADDING, folder.tables, entries.table(), buffer, out, 0))
+    found = int(_split(data, 0, data.size - PADDING, folder.tables, entries.table(), buffer, out, 0))
     return found if found < 0 else [numbers.get(int(number)) for number in out[:found]]
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from tidings.index.atoms import Atom, Kind
 from tidings.index.kernels.dictionary import find_one
 from tidings.index.layout import Index
 from tidings.index.plans import Plans
@@ -129,11 +128,12 @@ def test_what_is_too_deep_is_compiled_by_itself() -> None:
         assert names == []
 
 
-def test_the_plans_are_bounded() -> None:
+def test_the_plans_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tidings.index.plans._MOST", 10_000)
     plans = Plans(frozenset())
-    for number in range(3_000):
+    for number in range(300):
         plans.of(sparql(f"?s :p ?o FILTER(REGEX(?o, '{number:0100}'))"))
-    assert len(plans._plans) < 3_000
+    assert 0 < len(plans._plans) < 100
 
 
 # ------------------------------------------------------------------------------------------------------------ the store
@@ -161,8 +161,6 @@ def test_a_subscription_is_filed_under_what_few_ask_for() -> None:
     store = Store(Ontology.empty())
     for number in range(50):
         store.add(number, sparql(f"?s a :common; :p :{number}"))
-    of_class = Atom(Kind.OBJECT, "<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>", "<http://e.x/common>")
-    assert store.cost(of_class) > store.cost(Atom(Kind.OBJECT, "<http://e.x/p>", "<http://e.x/7>"))
     index, _ = store.freeze()
     assert int((index.filed.first[1:] - index.filed.first[:-1]).max()) < 5
 

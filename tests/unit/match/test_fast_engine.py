@@ -219,12 +219,11 @@ def test_a_lock_is_shared_or_had_alone() -> None:
         with lock.alone():
             told.append("alone")
 
-    with lock.shared():
-        with lock.shared():
-            thread = threading.Thread(target=change)
-            thread.start()
-            thread.join(0.05)
-            assert told == []
+    with lock.shared(), lock.shared():
+        thread = threading.Thread(target=change)
+        thread.start()
+        thread.join(0.05)
+        assert told == []
     thread.join()
     with lock.shared():
         told.append("shared")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import mmap
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pyarrow as pa
 import pytest
@@ -72,7 +72,7 @@ def test_nothing(matcher: Matcher) -> None:
 
 def test_text_is_no_bytes(matcher: Matcher) -> None:
     with pytest.raises(UsageError, match="N-Quads come as bytes, and not as str"):
-        matcher.match_nquads(DATA.decode())  # type: ignore[arg-type]
+        matcher.match_nquads(cast(Any, DATA.decode()))
 
 
 def test_without_subscriptions() -> None:

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 
 from tidings.errors import SnapshotError, SubscriptionError, UsageError
+from tidings.lang.pattern import Dialect
+from tidings.match import matcher as facade
+from tidings.match.base import Failure
 from tidings.match.matcher import Matcher
 from tidings.match.registry import names
 from tidings.ontology import Ontology
@@ -29,16 +34,17 @@ def test_fast_is_the_default() -> None:
 @pytest.mark.parametrize("name", names())
 def test_ids_are_kept_apart(name: str) -> None:
     matcher = Matcher(name)
-    dialect, text = {
+    forms: dict[str, tuple[Dialect, str]] = {
         "ops": ("ops", "(_:H, ?x, (e:A, e:p, e:B))"),
         "decomposition": ("ops", "(_:H, ?x, (e:A, e:p, e:B))"),
         "gtopss": ("gtopss", "(?x, e:p, ?y, {}, {})"),
-    }.get(name, ("sparql", ANY))
-    text = "PREFIX e: <e:> " + text if dialect != "sparql" else text
-    matcher.add("a", text, dialect)  # type: ignore[arg-type]
+    }
+    dialect, text = forms.get(name, ("sparql", ANY))
+    text = "PREFIX e: <e:> " + text
+    matcher.add("a", text, dialect)
     assert ("a" in matcher, "b" in matcher, 1 in matcher, len(matcher)) == (True, False, False, 1)
     with pytest.raises(UsageError, match="there is a subscription 'a' already"):
-        matcher.add("a", text, dialect)  # type: ignore[arg-type]
+        matcher.add("a", text, dialect)
     with pytest.raises(UsageError, match="there is no subscription 'b'"):
         matcher.remove("b")
     matcher.remove("a")
@@ -55,11 +61,11 @@ def test_many_stop_at_the_first_that_is_wrong(name: str) -> None:
     with pytest.raises(UsageError, match="there is a subscription 'd' already"):
         matcher.add_many([("d", ANY), ("d", ANY)])
     with pytest.raises(UsageError, match="row 0 is not"):
-        matcher.add_many([("alone",)])  # type: ignore[list-item]
+        matcher.add_many(cast(Any, [("alone",)]))
     with pytest.raises(UsageError, match="row 0 is not"):
-        matcher.add_many(["ab"])  # type: ignore[list-item]
+        matcher.add_many(cast(Any, ["ab"]))
     with pytest.raises(UsageError, match="the id of a subscription is a string"):
-        matcher.add_many([(1, ANY)])  # type: ignore[list-item]
+        matcher.add_many(cast(Any, [(1, ANY)]))
     assert found(matcher) == ["a", "b", "d"]
 
 
@@ -119,3 +125,45 @@ def test_another_ontology_while_running() -> None:
     matcher.replace_ontology(Ontology.load(ONTOLOGY, format="ttl"))
     assert found(matcher, event) == ["a"]
     assert len(matcher) == 2
+
+
+@pytest.mark.parametrize("name", ["fast", "naive"])
+def test_many_events_give_what_each_gives(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(facade, "_MOST_EVENTS", 3)
+    monkeypatch.setattr(facade, "_MOST_TEXT", 100)
+    matcher = Matcher(name)
+    matcher.add_many([("b", ANY), ("a", ANY), ("c", "SELECT * WHERE { ?s <e:p> <e:1> OPTIONAL { ?s ?p <e:2> } }")])
+    events = [Event(f"e:{n}", f"<e:s> <e:{'pq'[n % 2]}> <e:{n % 5}> .\n", source=f"file {n}") for n in range(20)]
+    events.append(Event("e:long", "".join(f"<e:s> <e:p> <e:{n}> .\n" for n in range(10))))
+    events.append(Event("e:odd", '<e:s> <e:p> "\x01" .\n'))
+    each = [match for event in events for match in matcher.match(event)]
+    for given in (events, tuple(events), iter(events)):
+        found = list(matcher.match_many(given))
+        assert found == each
+        assert [match.bindings for match in found] == [match.bindings for match in each]
+    assert [match.source for match in each][:2] == ["file 0", "file 0"]
+    assert list(matcher.match_many([])) == []
+
+
+def test_events_that_come_one_by_one_are_not_waited_for() -> None:
+    matcher = Matcher()
+    matcher.add("a", ANY)
+    asked = []
+
+    def events() -> Iterator[Event]:
+        for number in range(3):
+            asked.append(number)
+            yield Event(f"e:{number}", EVENT.body)
+
+    assert next(matcher.match_many(events())).event == "e:0"
+    assert asked == [0]
+
+
+def test_who_is_told_of_a_failure_may_change_the_subscriptions() -> None:
+    def failed(failure: Failure) -> None:
+        matcher.remove(failure.subscription)
+
+    matcher = Matcher(on_failure=failed, budget=1)
+    matcher.add("costly", "SELECT * WHERE { ?s <e:p> ?o . ?x ?y ?z OPTIONAL { ?z ?z ?z } }")
+    assert found(matcher, Event("e:x", "".join(f"<e:s> <e:p> <e:{n}> .\n" for n in range(5)))) == []
+    assert len(matcher) == 0

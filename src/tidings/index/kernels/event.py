@@ -25,8 +25,11 @@ from tidings.index.layout import (
     AS_OBJECT,
     AS_SUBJECT,
     LITERALS,
+    ONE_SUBJECT,
+    ONE_TEXT,
     SUBCLASS,
     TYPE,
+    UNDECIDED,
     WITH_PROPERTY,
     Atoms,
     Names,
@@ -37,7 +40,7 @@ DONE, ODD, TOO_MANY, ODD_TEXT = 0, 1, 2, 3
 # The kinds of atoms, as in `index.atoms`.
 PROPERTY, OBJECT, SUBJECT, NODE_S, NODE_O, WORD, ANYWORD, LITERAL_CLASS = range(8)
 # The places of `Work.count`.
-TERMS, SPREAD, WORDS, HITS, EPOCH, SUBCLASSED, CANDIDATES, VISITED, KEYS, TYPED, CHOSEN = range(11)
+TERMS, SPREAD, WORDS, HITS, EPOCH, SUBCLASSED, CANDIDATES, VISITED, KEYS, TYPED, CHOSEN, UNKNOWN = range(12)
 
 STRING, LANG_STRING = 3, 4
 """Two datatypes that literals do not name; their places in every dictionary."""
@@ -47,6 +50,9 @@ _S30, _S60, _S32 = np.uint64(30), np.uint64(60), np.uint64(32)
 _NONE, _U1 = np.uint64(0), np.uint64(1)
 _AT, _QUOTE = 64, 34
 _NOT_WANTED, _WANTED = -2, -1
+NEAR = 512
+"""The words of `Work.near`, a power of two."""
+_NEARLY, _S6, _LOW6 = np.uint64(NEAR - 1), np.uint64(6), np.uint64(63)
 
 
 class OddTexts(NamedTuple):
@@ -80,8 +86,11 @@ class Work(NamedTuple):
     words_last: Ints
     words: Ints
     keys: Words  # of the atoms to look up
+    places: Words  # by key: where it may be in the table of atoms
+    there: Words  # by key: what is at that place
     hits: Ints  # the atoms that hold
     seen: Words  # by atom: one bit
+    near: Words  # the same, folded until it fits into the fastest memory
     chosen: Ints  # the rules to decide
     rule_stamp: Ints
     subscription_stamp: Ints
@@ -102,17 +111,29 @@ def has(seen: Words, atom: int) -> bool:
 
 
 @inlined
+def may_have(near: Words, atom: int) -> bool:
+    """Whether the atom may be one that holds; -1 always may."""
+    bit = np.uint64(atom)
+    return (near[(bit >> _S6) & _NEARLY] >> (bit & _LOW6)) & _U1 != _NONE
+
+
+@inlined
 def key_of(kind: int, first: int, second: int) -> np.uint64:
     """The key of an atom; its numbers are below 2^30, and the key is never 0."""
     return (np.uint64(kind + 1) << _S60) | (np.uint64(first) << _S30) | np.uint64(second)
 
 
 @inlined
+def _place(key: np.uint64, mask: np.uint64) -> np.uint64:
+    mixed = key * _K
+    return (mixed ^ (mixed >> _S32)) & mask
+
+
+@inlined
 def slot_of(atoms: Atoms, key: np.uint64) -> np.uint64:
     """Where the key is, or would be."""
     mask = np.uint64(atoms.key.size - 1)
-    mixed = key * _K
-    at = (mixed ^ (mixed >> _S32)) & mask
+    at = _place(key, mask)
     while atoms.key[at] != key and atoms.key[at] != _NONE:
         at = (at + _U1) & mask
     return at
@@ -251,14 +272,19 @@ def _hit(work: Work, atom: int) -> None:
     bit = _U1 << np.uint64(atom & 63)
     if work.seen[place] & bit == _NONE:
         work.seen[place] |= bit
+        work.near[place & (NEAR - 1)] |= bit
         work.hits[work.count[HITS]] = atom
         work.count[HITS] += 1
 
 
 @inlined
 def _linked(names: Names, atoms: Atoms, work: Work) -> int:
-    """Chain the triples of E* by property, note what their terms are asked for as, and whose words are."""
+    """Chain the triples of E* by property, note what their terms are asked for as, and whose words are; and what
+    there is more than one of.
+    """
     epoch = work.count[EPOCH]
+    unknown = UNDECIDED
+    subject = -1
     for n in range(work.count[SPREAD]):
         if work.count[KEYS] + 4 > work.keys.size:
             return TOO_MANY
@@ -277,7 +303,11 @@ def _linked(names: Names, atoms: Atoms, work: Work) -> int:
             work.head[property] = -1
             if atoms.of_property[property] >= 0:
                 _hit(work, atoms.of_property[property])
-        work.next[n] = work.head[property]
+        if subject >= 0 and s != subject:
+            unknown |= ONE_SUBJECT
+        subject = s
+        before = work.head[property]
+        work.next[n] = before
         work.head[property] = n
         if asked & AS_SUBJECT:
             _push(work, SUBJECT, s_id, property)
@@ -285,6 +315,9 @@ def _linked(names: Names, atoms: Atoms, work: Work) -> int:
             _push(work, OBJECT, property, o_id)
         if names.text[property] and work.terms.kind[o] == LITERAL:
             work.words_first[o] = _WANTED
+            if before >= 0 and work.o[before] != o:
+                unknown |= ONE_TEXT
+    work.count[UNKNOWN] = unknown
     return DONE
 
 
@@ -355,6 +388,30 @@ def _literal_classes(data: Bytes, names: Names, work: Work, stated: int) -> int:
 
 
 @inlined
+def _look_up(atoms: Atoms, work: Work) -> None:
+    """Note the atoms that have the keys. A large table is far away: one loop fetches from many places of it at once."""
+    count = work.count[KEYS]
+    mask = np.uint64(atoms.key.size - 1)
+    for n in range(count):
+        at = _place(work.keys[n], mask)
+        work.places[n] = at
+        work.there[n] = atoms.key[at]
+    found = 0
+    for n in range(count):
+        key, at, there = work.keys[n], work.places[n], work.there[n]
+        while there != key and there != _NONE:
+            at = (at + _U1) & mask
+            there = atoms.key[at]
+        if there == key:
+            work.places[found] = at
+            found += 1
+    for n in range(found):
+        work.there[n] = np.uint64(atoms.id[work.places[n]])
+    for n in range(found):
+        _hit(work, np.int64(work.there[n]))
+
+
+@inlined
 def spread(
     data: Bytes, names: Names, folds: Folding, odd: OddTexts, atoms: Atoms, work: Work, stated: int, size: int
 ) -> int:
@@ -374,10 +431,7 @@ def spread(
     if status == DONE and names.wanted[LITERALS]:
         status = _literal_classes(data, names, work, stated)
     if status == DONE:
-        for n in range(work.count[KEYS]):
-            at = slot_of(atoms, work.keys[n])
-            if atoms.key[at] == work.keys[n]:
-                _hit(work, atoms.id[at])
+        _look_up(atoms, work)
     return status
 
 
@@ -385,4 +439,8 @@ def spread(
 def clear(work: Work) -> None:
     """Make the bits of the atoms that held free for the next event."""
     for n in range(work.count[HITS]):
-        work.seen[work.hits[n] >> 6] = _NONE
+        place = work.hits[n] >> 6
+        work.seen[place] = _NONE
+        work.near[place & (NEAR - 1)] = _NONE
+    # That of -1.
+    work.near[NEAR - 1] = _U1 << np.uint64(63)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from pickle import UnpicklingError
 from typing import Any, NoReturn, TypeVar, cast
 
 from numba import njit
@@ -29,15 +31,55 @@ def _stamp() -> tuple[int, int]:
 
 
 _STAMP = _stamp()
+_LISTENERS: list[Callable[[str], None]] = []
 
 
 def kernel(function: F) -> F:
     """Compile at the first call, keep the code on disk, and let other threads run meanwhile."""
-    made: Any = njit(cache=True, **_OPTIONS)(function)
-    # Left alone, numba would look at the kernel's own file only. With the compiler off there is nothing to keep.
+    made: Any
+    try:
+        made = njit(cache=True, **_OPTIONS)(function)
+    except RuntimeError:
+        # There is no folder to keep the code in, so it is compiled at every start.
+        made = njit(**_OPTIONS)(function)
+    # With the compiler off there is nothing to keep.
     if made is not function:
-        made._cache._cache_file._source_stamp = _STAMP
+        _look_after(made)
     return cast(F, made)
+
+
+@contextmanager
+def telling(tell: Callable[[str], None]) -> Iterator[None]:
+    """Have it told, by name, which kernels are being compiled: that takes long, and happens once."""
+    _LISTENERS.append(tell)
+    try:
+        yield
+    finally:
+        _LISTENERS.remove(tell)
+
+
+def _look_after(made: Any) -> None:
+    cache = made._cache
+    load, save = cache.load_overload, cache.save_overload
+
+    def loaded(*args: Any) -> Any:
+        found = None
+        with suppress(OSError, EOFError, UnpicklingError):
+            found = load(*args)
+        if found is None:
+            for tell in _LISTENERS:
+                tell(made.__name__)
+        return found
+
+    def saved(*args: Any) -> None:
+        # What cannot be kept, on a full disk for instance, is still there for this process.
+        with suppress(OSError):
+            save(*args)
+
+    cache.load_overload, cache.save_overload = loaded, saved
+    if hasattr(cache, "_cache_file"):
+        # Left alone, numba would look at the kernel's own file only.
+        cache._cache_file._source_stamp = _STAMP
 
 
 def inlined(function: F) -> F:

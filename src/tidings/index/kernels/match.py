@@ -10,17 +10,19 @@ from tidings.index.kernels.event import (
     DONE,
     EPOCH,
     HITS,
+    UNKNOWN,
     VISITED,
     OddTexts,
     Work,
     clear,
     has,
+    may_have,
     spread,
 )
 from tidings.index.kernels.jit import inlined, kernel
-from tidings.index.kernels.join import ASKED, NO, decide
+from tidings.index.kernels.join import ASKED, NO, YES, decide
 from tidings.index.kernels.scan import READ, forget, read_event
-from tidings.index.layout import Index, Rules
+from tidings.index.layout import REFILED, SHARED, Filed, Index, Rules
 
 # The places of `done`: events, bytes, answers; and what ended the call.
 EVENTS, AT, ANSWERS, STATUS = 0, 1, 2, 3
@@ -37,50 +39,61 @@ def _needed(rules: Rules, work: Work, rule: int) -> bool:
 
 
 @inlined
-def _choose(index: Index, work: Work) -> None:
-    """The rules filed under the atoms that hold, all of whose other needs hold as well, each once."""
-    filed, rules, count = index.filed, index.rules, work.count
+def _met(filed: Filed, work: Work) -> None:
+    """The rules filed under the atoms that hold, as far as one look at a second atom tells."""
+    count = work.count
     chosen = 0
+    visited = 0
+    rows = filed.first.size - 1
     for hit in range(count[HITS]):
         atom = work.hits[hit]
-        rows = atom + 1 < filed.first.size
-        at = filed.first[atom] if rows else 0
-        last = filed.first[atom + 1] if rows else 0
-        link = filed.head[atom]
-        count[VISITED] += last - at
-        while at < last or link >= 0:
-            if at < last:
-                second, rule = filed.second[at], filed.rule[at]
-                at += 1
-            else:
-                second, rule = filed.chain_second[link], filed.chain_rule[link]
-                link = filed.next[link]
-                count[VISITED] += 1
-            if second >= 0 and not has(work.seen, second):
-                continue
-            if rules.alive[rule] and work.rule_stamp[rule] != count[EPOCH] and _needed(rules, work, rule):
-                work.rule_stamp[rule] = count[EPOCH]
-                work.chosen[chosen] = rule
+        if atom < rows:
+            first, last = filed.first[atom], filed.first[atom + 1]
+            visited += last - first
+            for at in range(first, last):
+                if may_have(work.near, filed.second[at]):
+                    second = filed.second[at]
+                    if second < 0 or has(work.seen, second):
+                        work.chosen[chosen] = filed.rule[at]
+                        chosen += 1
+        link = filed.head[atom] if atom < filed.head.size else -1
+        while link >= 0:
+            visited += 1
+            second = filed.chain_second[link]
+            if second < 0 or has(work.seen, second):
+                work.chosen[chosen] = filed.chain_rule[link]
                 chosen += 1
-    for at in range(rules.always.size):
-        rule = rules.always[at]
-        if rules.alive[rule]:
-            work.chosen[chosen] = rule
-            chosen += 1
+            link = filed.next[link]
+    count[VISITED] += visited
     count[CHOSEN] = chosen
-    count[CANDIDATES] += chosen
 
 
 @inlined
 def _decide_all(data: Bytes, index: Index, work: Work, event: int, out: Ints, n: int) -> int:
     """Note the answers: (event, subscription, YES or ASKED)."""
-    epoch = work.count[EPOCH]
-    for number in range(work.count[CHOSEN]):
-        rule = work.chosen[number]
-        subscription = index.rules.subscription[rule]
-        if work.subscription_stamp[subscription] == epoch:
+    rules, count = index.rules, work.count
+    epoch, unknown = count[EPOCH], count[UNKNOWN]
+    met = count[CHOSEN]
+    candidates = 0
+    for number in range(met + rules.always.size):
+        always = number >= met
+        rule = rules.always[number - met] if always else work.chosen[number]
+        if not rules.alive[rule]:
             continue
-        answer = decide(data, index.names, index.rules, work, rule)
+        how = rules.how[rule]
+        if how & REFILED:
+            if work.rule_stamp[rule] == epoch:
+                continue
+            work.rule_stamp[rule] = epoch
+        if not _needed(rules, work, rule):
+            continue
+        candidates += 1
+        subscription = rules.subscription[rule]
+        if how & SHARED and work.subscription_stamp[subscription] == epoch:
+            continue
+        answer = YES
+        if how & unknown or always:
+            answer = decide(data, index.names, rules, work, rule)
         if answer == NO:
             continue
         if answer != ASKED:
@@ -90,6 +103,7 @@ def _decide_all(data: Bytes, index: Index, work: Work, event: int, out: Ints, n:
             out[3 * n + 1] = subscription
             out[3 * n + 2] = answer
         n += 1
+    count[CANDIDATES] += candidates
     return n
 
 
@@ -123,7 +137,7 @@ def match_lines(
         if status == READ:
             status = spread(data, index.names, folds, odd, index.atoms, work, terms, size)
             if status == DONE:
-                _choose(index, work)
+                _met(index.filed, work)
                 n = _decide_all(data, index, work, event, out, n)
                 if 3 * n > out.size:
                     status = NO_ROOM

@@ -2,6 +2,7 @@
 
 index/                     the arrays and the kernels over them
 engine                     subscriptions in and out, events through the kernels, and the verifier where these ask it
+lane, text, table, stream  N-Quads bytes straight to answers
 """
 
 from __future__ import annotations

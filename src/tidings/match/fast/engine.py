@@ -13,10 +13,13 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache, partial
+from itertools import accumulate, pairwise
+from operator import attrgetter
 from pathlib import Path
 from typing import NamedTuple
 
@@ -26,7 +29,7 @@ import pyarrow as pa
 from tidings.errors import EvaluationError, SnapshotError
 from tidings.index.arrays import Ints, Longs
 from tidings.index.columns import column
-from tidings.index.kernels.join import YES
+from tidings.index.kernels.join import ASKED, YES
 from tidings.index.names import ALL_BITS
 from tidings.index.scanner import Found, padded
 from tidings.index.segment import Segment
@@ -60,7 +63,8 @@ class State(NamedTuple):
 
 def _state(older: tuple[Part, ...], known: Callable[[], Ontology], weak: int) -> State:
     """These parts, and a live one."""
-    return State((*older, Live(known, weak)), known)
+    usage = next((part.usage for part in reversed(older) if isinstance(part, Live)), None)
+    return State((*older, Live(known, weak, usage)), known)
 
 
 class View:
@@ -70,7 +74,7 @@ class View:
         self._state = state
         self._parts = state.parts
         self._engine = engine
-        self._offsets = np.cumsum([0, *(part.size for part in state.parts)])
+        self._offsets = list(accumulate((part.size for part in state.parts), initial=0))
 
     @property
     def ontology(self) -> Ontology:
@@ -83,7 +87,7 @@ class View:
             return found
         ends = np.array([found.at], np.int64) if quads else stops[: found.begins.size]
         every = [found]
-        for offset, part in zip(self._offsets[1:].tolist(), self._parts[1:], strict=False):
+        for offset, part in zip(self._offsets[1:], self._parts[1:], strict=False):
             if len(part):
                 every.append(part.run(data, ends, trusted=trusted, quads=quads, start=start))
                 every[-1].answers[:, 1] += offset
@@ -96,7 +100,7 @@ class View:
         )
 
     def numbers(self) -> Iterator[int]:
-        for offset, part in zip(self._offsets.tolist(), self._parts, strict=False):
+        for offset, part in zip(self._offsets, self._parts, strict=False):
             yield from (offset + number for number in part.numbers())
 
     def id(self, number: int) -> str:
@@ -105,14 +109,21 @@ class View:
 
     def ids(self, numbers: Ints) -> pa.ChunkedArray:
         """The ids of many, as a column of strings."""
-        return column(
-            [part.texts(low) for low, part in zip(self._offsets.tolist(), self._parts, strict=False)], numbers
-        )
+        return column([part.texts(low) for low, part in zip(self._offsets, self._parts, strict=False)], numbers)
 
     def verified(self, number: int, meaning: Meaning, report: Report) -> bool:
         """Whether the verifier finds a match; a failure is reported."""
         part, inner = self._place(number)
         return self._engine.verified(part, inner, meaning, report)
+
+    def matches(self, event: Event, answers: Ints, report: Report) -> list[Match]:
+        """The matches of the event that has these answers, by id."""
+        meaning = self.meaning(event)
+        sure = answers[:, 2] == YES
+        numbers = set(answers[sure, 1].tolist())
+        asked = set(answers[~sure, 1].tolist()) - numbers
+        numbers |= {number for number in sorted(asked) if self.verified(number, meaning(), report)}
+        return sorted((self.match(number, event, meaning) for number in numbers), key=attrgetter("subscription"))
 
     def match(self, number: int, event: Event, meaning: Callable[[], Meaning]) -> Match:
         part, inner = self._place(number)
@@ -124,8 +135,8 @@ class View:
         return cache(partial(_meaning, event, self._state.known))
 
     def _place(self, number: int) -> tuple[Part, int]:
-        n = int(np.searchsorted(self._offsets, number, "right")) - 1
-        return self._parts[n], number - int(self._offsets[n])
+        n = bisect_right(self._offsets, number) - 1
+        return self._parts[n], number - self._offsets[n]
 
 
 def _meaning(event: Event, known: Callable[[], Ontology]) -> Meaning:
@@ -324,21 +335,31 @@ class Fast:
 
     def match(self, event: Event, report: Report) -> list[Match]:
         """The subscriptions that match, by id; those that fail are reported. Bindings are computed when asked for."""
-        data = event.body.encode()
-        stops = np.array([len(data)], np.int64)
+        return self.match_batch([event], report)
+
+    def match_batch(self, events: Sequence[Event], report: Report) -> list[Match]:
+        """The same for several, one after the other."""
+        bodies = [event.body.encode() for event in events]
+        stops = np.array(list(accumulate(map(len, bodies))), np.int64)
+        matches: list[Match] = []
+        # Told in the end: who is told may want to change subscriptions, and that has to wait until nobody reads.
+        failures: list[Failure] = []
         with self.reading() as view:
-            found = view.run(padded(data), stops, trusted=True, quads=False)
-            meaning = view.meaning(event)
-            sure = found.answers[:, 2] == YES
-            numbers = set(found.answers[sure, 1].tolist())
-            asked = set(found.answers[~sure, 1].tolist()) - numbers
-            if found.odd:
-                # No text that the package writes is odd; should one be, nobody misses a match for it.
-                asked = set(view.numbers())
-            numbers |= {number for number in sorted(asked) if view.verified(number, meaning(), report)}
-            matches = [view.match(number, event, meaning) for number in numbers]
-        self.count(events=1, visited=found.visited, candidates=found.candidates, matches=len(matches))
-        return sorted(matches, key=lambda match: match.subscription)
+            found = view.run(padded(b"".join(bodies)), stops, trusted=True, quads=False)
+            answers = found.answers
+            if found.odd and len(events) == 1:
+                # A text that the kernels do not read, as nobody should write one: no match is missed for it.
+                answers = np.array([(0, number, ASKED) for number in view.numbers()], np.int32).reshape(-1, 3)
+            if not found.odd or len(events) == 1:
+                bounds = np.searchsorted(answers[:, 0], np.arange(len(events) + 1)).tolist()
+                for event, (first, last) in zip(events, pairwise(bounds), strict=True):
+                    matches += view.matches(event, answers[first:last], failures.append)
+        if found.odd and len(events) > 1:
+            return [match for event in events for match in self.match_batch([event], report)]
+        self.count(events=len(events), visited=found.visited, candidates=found.candidates, matches=len(matches))
+        for failure in failures:
+            report(failure)
+        return matches
 
     def verified(self, part: Part, number: int, meaning: Meaning, report: Report) -> bool:
         """Whether the verifier finds a match; a failure is reported."""

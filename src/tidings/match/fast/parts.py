@@ -20,6 +20,7 @@ from tidings.index.layout import Index
 from tidings.index.scanner import Found, Scanner
 from tidings.index.segment import Listed, Segment, joined, listed
 from tidings.index.store import Store
+from tidings.index.usage import Usage
 from tidings.lang import parse, to_text
 from tidings.lang.pattern import Query
 from tidings.match.verify import Prepared
@@ -130,10 +131,12 @@ class Frozen(Part):
 class Live(Part):
     """Takes new subscriptions. The store is made for the first of them: with a large ontology that takes a moment."""
 
-    def __init__(self, known: Callable[[], Ontology], weak: int) -> None:
+    def __init__(self, known: Callable[[], Ontology], weak: int, usage: Usage | None = None) -> None:
         super().__init__()
         self._known = known
         self._weak = weak
+        self.usage = usage or Usage()
+        """What is asked for here and was in the parts before it."""
         self._store: Store | None = None
         self._index: Index | None = None
         self._ids: list[str] = []
@@ -148,7 +151,7 @@ class Live(Part):
     @property
     def store(self) -> Store:
         if self._store is None:
-            self._store = Store(self._known(), self._weak)
+            self._store = Store(self._known(), self._weak, usage=self.usage)
         return self._store
 
     def add(self, id: str, query: Query) -> None:
@@ -217,7 +220,8 @@ def merged(base: Segment | None, lives: Sequence[Live], known: Callable[[], Onto
     """
     if base is None and len(lives) == 1:
         return lives[0].freeze()
-    store = Store(known(), weak) if base is None else Store.thawed(base.index, known())
+    usage = lives[-1].usage if lives else None
+    store = Store(known(), weak, usage=usage) if base is None else Store.thawed(base.index, known(), usage)
     older = 0 if base is None else base.size
     added = [pair for live in lives for pair in live.living()]
     for number, (_, query) in enumerate(added, older):

@@ -20,6 +20,7 @@ from tidings.index.kernels.join import ASKED, MOST_PATTERNS, MOST_VARIABLES, NO,
 from tidings.index.rules import Rule, rules_of
 from tidings.index.scanner import Scanner, padded
 from tidings.index.store import Store
+from tidings.index.usage import Usage
 from tidings.lang.pattern import (
     Block,
     Call,
@@ -48,6 +49,8 @@ from tidings.rdf.event import Event
 from tidings.rdf.terms import RDF_TYPE, Term
 
 _SAID = {YES: "yes", NO: "no", ASKED: "asks the verifier"}
+_NOBODY_ASKED = Usage()
+"""What the first subscription of an index is filed by."""
 _MOST_REASONS = 3
 
 
@@ -101,7 +104,7 @@ class _Watching(Store):
 
     def add_rules(self, subscription: int, rules: Iterable[Rule]) -> None:
         for rule in rules:
-            self.filings.append(filing(rule.condition, self.cost))
+            self.filings.append(filing(rule.condition, _NOBODY_ASKED.cost))
             super().add_rules(subscription, [rule])
 
     def answers(self, event: Event) -> dict[int, int]:
