@@ -26,8 +26,18 @@ from tests.bad_input.cases import (
     quad,
 )
 
+from tidings.match.matcher import Matcher
+
 TIMEOUT = 60
 OTHER_EVENT = quad("other", "<http://e.x/x>", "other").encode()
+
+
+@pytest.fixture(scope="module", autouse=True)
+def compiled() -> None:
+    """Kernels are compiled at their first use: not in the time that a case has."""
+    matcher = Matcher()
+    matcher.add("any", GOOD_QUERY)
+    assert matcher.match_nquads(OTHER_EVENT).num_rows == len(list(matcher.match(OTHER_EVENT, "nq")))
 
 
 def run(*args: str | Path, stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:

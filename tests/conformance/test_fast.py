@@ -128,3 +128,24 @@ def test_eight_threads(name: str, tmp_path: Path) -> None:
     matcher = ways.mixed(ways.Content(ontology, queries, tmp_path / "index"))
     some = events[::4]
     assert ways.eight_threads(matcher, some) == {event.id: expected[event.id] for event in some}
+
+
+def test_thousands_of_subscriptions_come_one_by_one(tmp_path: Path) -> None:
+    """Everything outgrows what it began with, more than once, with merges on the side."""
+    path = data_dir("dbpedia-music", "music.ttl.gz")
+    events = list(islice(read_events([path], by="subject", report=_raise), 600))
+    ontology, queries, events = _sampled(events, Ontology.load(data_dir(*real.ONTOLOGY)))
+    events = events[::30]
+    oracle = Matcher("naive", ontology, on_failure=ways.no_failure)
+    oracle.add_many(queries.items())
+    matcher = Matcher("fast", ontology, on_failure=ways.no_failure, merge_at=100)
+    for id, query in queries.items():
+        matcher.add(id, query)
+        matcher.add(f"gone {id}", query)
+    for id in queries:
+        matcher.remove(f"gone {id}")
+    expected = ways.objects(oracle, events)
+    ways.alone(matcher, events, expected)
+    ways.merge(matcher)
+    ways.alone(matcher, events, expected)
+    assert len(matcher) == len(queries)

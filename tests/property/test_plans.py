@@ -89,10 +89,10 @@ def _renamed(node: Any, names: dict[str, str]) -> Any:
     parts = parts_of(node)
     if not parts:
         return node
-    new = [_renamed(part, names) for part in parts]
+    made = [_renamed(part, names) for part in parts]
     if isinstance(node, Call):
-        new[0] = node.op
-    return tuple(new) if isinstance(node, tuple) else type(node)(*new)
+        made[0] = node.op
+    return tuple(made) if isinstance(node, tuple) else type(node)(*made)
 
 
 def same(queries: Sequence[Query], ontology: Ontology) -> int:

@@ -21,6 +21,7 @@ import time
 from collections import Counter
 from pathlib import Path
 
+from tests.soak.themes import absent
 from tests.soak.worker import Settings, work
 
 DEFAULT_MINUTES = float(os.environ.get("TIDINGS_SOAK_MINUTES", "30"))
@@ -60,6 +61,8 @@ SHOWN = [
 def main() -> int:
     settings = arguments()
     print(f"soak: seed {settings.seed}, {settings.minutes:g} minutes, {settings.workers} processes", flush=True)
+    for name in absent():
+        print(f"without {name}: its data sets are not here; set TIDINGS_DATA to their folder", flush=True)
     start = time.time()
     deadline = math.inf if settings.only is not None else start + settings.minutes * 60
     context = multiprocessing.get_context("spawn")

@@ -64,11 +64,9 @@ def histories(cases: list[generated.Case], dice: random.Random) -> Iterator[Hist
         size = dice.randint(5, 40)
         yield from_cases(left[:size], random.Random(dice.random()))
         left = left[size:]
-    for name in themes.names():
-        theme = themes.theme(name)
-        for _ in range(FROM_THEME if theme else 0):
-            assert theme is not None
-            yield from_theme(theme, random.Random(dice.random()))
+    for name in themes.present():
+        for _ in range(FROM_THEME):
+            yield from_theme(themes.theme(name), random.Random(dice.random()))
 
 
 def _documents(history: History, dice: random.Random, output: Path, name: str, how: str) -> list[str]:

@@ -91,22 +91,23 @@ def _university() -> Theme:
     return Theme("university", events, _lubm(), _ontology(DATA / "lubm" / "univ-bench.ttl"))
 
 
-_THEMES: dict[str, Callable[[], Theme]] = {
-    "dbpedia": _dbpedia,
-    "music": _music,
-    "nanopubs": _nanopubs,
-    "university": _university,
+_THEMES: dict[str, tuple[Callable[[], Theme], tuple[str, ...]]] = {
+    "dbpedia": (_dbpedia, ("dbpedia-2015-10-sample", "dbpedia-ontology", "dbpedia-sparql-questions")),
+    "music": (_music, ("dbpedia-music", "dbpedia-sparql-questions")),
+    "nanopubs": (_nanopubs, ("wikipathways-nanopubs", "dbpedia-sparql-questions")),
+    "university": (_university, ("lubm",)),
 }
 
 
 @cache
-def theme(name: str) -> Theme | None:
-    """None where its data set is not here."""
-    try:
-        return _THEMES[name]()
-    except (OSError, IndexError):
-        return None
+def theme(name: str) -> Theme:
+    return _THEMES[name][0]()
 
 
-def names() -> list[str]:
-    return list(_THEMES)
+def present() -> list[str]:
+    return [name for name, (_, folders) in _THEMES.items() if all((DATA / folder).is_dir() for folder in folders)]
+
+
+def absent() -> list[str]:
+    """The themes whose data sets are not here."""
+    return [name for name in _THEMES if name not in present()]

@@ -16,6 +16,9 @@ from tidings.index.arrays import Bytes, Floats, Ints, Longs, Words
 from tidings.index.kernels.dictionary import Dictionary
 from tidings.index.kernels.words import Vocabulary
 
+VERSION = 1
+"""Of what the arrays mean: the hash, the keys of atoms, the codes of rules. Whoever changes one of them raises it."""
+
 # The first terms of every dictionary.
 TYPE, SUBCLASS, HOME = 0, 1, 2
 
@@ -30,8 +33,9 @@ ANY_PROPERTY, ANY_WORD, LITERALS = 0, 1, 2
 # UNDECIDED they never do; with ONE_SUBJECT they do where one subject has all properties that are asked for; with
 # ONE_TEXT where no property has two texts.
 UNDECIDED, ONE_SUBJECT, ONE_TEXT = 1, 2, 4
-# And which rules can be met more than once: those filed under several atoms, those of a subscription with several.
-REFILED, SHARED = 8, 16
+# And what else there is to do: rules filed under several atoms, or of a subscription with several rules, can be met
+# more than once; and rules may need more than the second atom beside them.
+REFILED, SHARED, MORE = 8, 16, 32
 
 # The flags of a rule's code.
 INJECTIVE, ASK = 1, 2

@@ -98,17 +98,20 @@ class Plans:
         """The plan for a subscription, and its names."""
         try:
             shape = Shape(query, self._special)
+            plan = self._shared(query, shape)
         except RecursionError:
-            return self.alone(query), []
+            plan = None
+        return (self.alone(query), []) if plan is None else (plan, shape.names())
+
+    def _shared(self, query: Query, shape: Shape) -> Plan | None:
+        """The plan for a shape that was seen before."""
         key = tuple(shape.key)
         plan = self._plans.get(key)
         if plan is None:
-            if key not in self._plans:
-                self._remember(key, shape, None)
-                return self.alone(query), []
-            plan = planned(rules_of(shape.marked(query), self._universal), shape.marks(), self._universal)
+            if key in self._plans:
+                plan = planned(rules_of(shape.marked(query), self._universal), shape.marks(), self._universal)
             self._remember(key, shape, plan)
-        return plan, shape.names()
+        return plan
 
     def alone(self, query: Query) -> Plan:
         """The plan for this very subscription, which has no names then."""

@@ -188,8 +188,6 @@ def _work(room: int, properties: int, terms: int, atoms: int, rules: int, filing
         np.full(slots, -1, np.int32),
         ints(room),
     )
-    near = np.zeros(NEAR, np.uint64)
-    near[-1] = 1 << 63  # that of -1
     spread = 4 * room
     texts = 32 * room
     return Work(
@@ -214,7 +212,7 @@ def _work(room: int, properties: int, terms: int, atoms: int, rules: int, filing
         there=np.zeros(2 * texts, np.uint64),
         hits=ints(atoms),
         seen=np.zeros(atoms // 64 + 1, np.uint64),
-        near=near,
+        near=np.zeros(NEAR, np.uint64),
         chosen=ints(filings),
         rule_stamp=ints(rules),
         subscription_stamp=ints(rules),

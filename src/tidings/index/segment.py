@@ -8,15 +8,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple, cast, get_type_hints
+from typing import Any, NamedTuple, TypeAlias, cast, get_type_hints
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tidings.index.arrays import Bytes, Ints, Longs, Words
-from tidings.index.kernels.rows import find_row, gather_bytes, hash_rows
+from tidings.index.kernels.rows import find_row, hash_rows, place_bytes
 from tidings.index.layout import Index
 from tidings.lang.pattern import Dialect
+
+Indices: TypeAlias = NDArray[np.integer[Any]]
 
 DIALECTS: tuple[Dialect, ...] = ("sparql", "ops", "gtopss")
 
@@ -91,7 +93,9 @@ class Segment:
     def _rules(self, number: int) -> tuple[int, int]:
         """Its rules; those of one subscription are side by side."""
         of = self.index.rules.subscription
-        return int(np.searchsorted(of, number, "left")), int(np.searchsorted(of, number, "right"))
+        # Of the same kind as the array: else numpy would make another array of all of it.
+        first, last = np.searchsorted(of, np.array((number, number + 1), np.int32)).tolist()
+        return first, last
 
 
 def listed(ids: Sequence[str], texts: Sequence[str], dialects: Sequence[Dialect], weak: Words) -> Listed:
@@ -102,11 +106,13 @@ def listed(ids: Sequence[str], texts: Sequence[str], dialects: Sequence[Dialect]
     return Listed(id_start, id_pool, _by_hash(id_start, id_pool, weak), text_start, text_pool, kinds)
 
 
-def joined(parts: Sequence[tuple[Listed, Ints]], weak: Words) -> Listed:
-    """Those of each part that have these numbers, one part after the other."""
-    id_start, id_pool = _chosen([(each.id_start, each.id_pool, kept) for each, kept in parts])
-    text_start, text_pool = _chosen([(each.text_start, each.text_pool, kept) for each, kept in parts])
-    kinds = np.concatenate([each.dialect[kept] for each, kept in parts])
+def joined(parts: Sequence[tuple[Listed, Indices, Indices]], weak: Words) -> Listed:
+    """Those of each part that have these numbers, at these places of the whole."""
+    id_start, id_pool = _chosen([(each.id_start, each.id_pool, kept, at) for each, kept, at in parts])
+    text_start, text_pool = _chosen([(each.text_start, each.text_pool, kept, at) for each, kept, at in parts])
+    kinds = np.zeros(id_start.size - 1, np.uint8)
+    for each, kept, at in parts:
+        kinds[at] = each.dialect[kept]
     return Listed(id_start, id_pool, _by_hash(id_start, id_pool, weak), text_start, text_pool, kinds)
 
 
@@ -117,16 +123,15 @@ def _pool(texts: Sequence[str]) -> tuple[Longs, Bytes]:
     return start, np.frombuffer(b"".join(encoded), np.uint8).copy()
 
 
-def _chosen(parts: Sequence[tuple[Longs, Bytes, Ints]]) -> tuple[Longs, Bytes]:
-    sizes = np.concatenate([start[kept + 1] - start[kept] for start, _, kept in parts])
+def _chosen(parts: Sequence[tuple[Longs, Bytes, Indices, Indices]]) -> tuple[Longs, Bytes]:
+    sizes = np.zeros(sum(kept.size for _, _, kept, _ in parts), np.int64)
+    for start, _, kept, at in parts:
+        sizes[at] = start[kept + 1] - start[kept]
     first = np.zeros(sizes.size + 1, np.int64)
     np.cumsum(sizes, out=first[1:])
     pool = np.empty(int(first[-1]), np.uint8)
-    at = 0
-    for start, data, kept in parts:
-        size = int((start[kept + 1] - start[kept]).sum())
-        gather_bytes(start[kept], start[kept + 1], data, pool[at : at + size])
-        at += size
+    for start, data, kept, at in parts:
+        place_bytes(start[kept], start[kept + 1], data, first[at], pool)
     return first, pool
 
 

@@ -50,8 +50,8 @@ _CHUNK = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """The arrays are views of one memory map, which lives as long as any of them. Whoever writes into one gets a page of
-    his own: neither the file nor another process sees it.
+    """The arrays are views of one memory map, which lives as long as any of them. Whoever writes into one gets a page
+    of his own: neither the file nor another process sees it.
     """
 
     folder: Path

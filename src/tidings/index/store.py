@@ -146,7 +146,7 @@ class Store:
         waiting = self._waiting.subscription
         if waiting and subscription >= waiting[0]:
             self._flush()
-        first, last = np.searchsorted(self._subscription.filled, (subscription, subscription + 1))
+        first, last = np.searchsorted(self._subscription.filled, np.array((subscription, subscription + 1), np.int32))
         self._alive.array[first:last] = 0
 
     # -------------------------------------------------------------------------------------------------------- atoms
@@ -302,11 +302,16 @@ class Store:
     def freeze(self) -> tuple[Index, Ints]:
         """What is alive as an index of its own, and whose rules they are: its subscription n is number `kept[n]` here.
 
-        The rules lie in rows by atom, those that need the same second atom side by side.
+        The rules lie in rows by atom, those that need the same second atom side by side; and they are numbered in this
+        order, as are the subscriptions, so that what a kernel meets in a row is side by side in all arrays.
         """
         self._flush()
-        rules = np.flatnonzero(self._alive.filled).astype(np.int32)
-        kept = np.unique(self._subscription.filled[rules])
+        rows = self._row_order()
+        rules = self._rule_order(rows)
+        of = self._subscription.filled[rules]
+        begins = np.ones(of.size, bool)
+        begins[1:] = of[1:] != of[:-1]
+        kept = of[begins]
         renumbered = np.full(self.rules, _NOBODY, np.int32)
         renumbered[rules] = np.arange(rules.size, dtype=np.int32)
         always = renumbered[self._always.filled]
@@ -317,7 +322,7 @@ class Store:
             self.names.frozen(),
             Atoms(self._atom_key.copy(), self._atom_id.copy(), self._properties_alone()),
             Rules(
-                np.searchsorted(kept, self._subscription.filled[rules]).astype(np.int32),
+                np.cumsum(begins, dtype=np.int32) - np.int32(1),
                 np.ones(rules.size, np.uint8),
                 self._how.filled[rules],
                 needs_first,
@@ -327,21 +332,32 @@ class Store:
                 self._numbers.filled.copy(),
                 always[always >= 0],
             ),
-            self._filed(renumbered),
+            self._filed(rows, renumbered),
         ), kept
+
+    def _row_order(self) -> Ints:
+        """The filings of rules that are alive, by atom and second atom."""
+        alive = np.flatnonzero(self._alive.filled[self._entry_rule.filled])
+        return alive[np.lexsort((self._entry_second.filled[alive], self._entry_atom.filled[alive]))].astype(np.int32)
+
+    def _rule_order(self, rows: Ints) -> Ints:
+        """The rules that are alive, those of a subscription side by side, by the first row that it is in."""
+        rules = np.flatnonzero(self._alive.filled).astype(np.int32)
+        of = self._subscription.filled
+        place = np.full(int(of.max(initial=0)) + 1, rows.size, np.int32)
+        # The first row is the last one to be written.
+        place[of[self._entry_rule.filled[rows[::-1]]]] = np.arange(rows.size - 1, -1, -1, dtype=np.int32)
+        return rules[np.argsort(place[of[rules]], kind="stable")]
 
     def _properties_alone(self) -> Ints:
         self._of_property.reach(self.names.properties)
         return self._of_property.filled.copy()
 
-    def _filed(self, renumbered: Ints) -> Filed:
-        rules = renumbered[self._entry_rule.filled]
-        alive = rules >= 0
-        atoms, rules, seconds = self._entry_atom.filled[alive], rules[alive], self._entry_second.filled[alive]
-        order = np.lexsort((seconds, atoms))
+    def _filed(self, rows: Ints, renumbered: Ints) -> Filed:
         first = np.zeros(self.atoms + 1, np.int64)
-        np.cumsum(np.bincount(atoms, minlength=self.atoms), out=first[1:])
-        return Filed(first, rules[order], seconds[order], _NOTHING, _NOTHING, _NOTHING, _NOTHING)
+        np.cumsum(np.bincount(self._entry_atom.filled[rows], minlength=self.atoms), out=first[1:])
+        rules, seconds = renumbered[self._entry_rule.filled[rows]], self._entry_second.filled[rows]
+        return Filed(first, rules, seconds, _NOTHING, _NOTHING, _NOTHING, _NOTHING)
 
     def _adopt_atoms(self, atoms: Atoms, count: int) -> None:
         self._older_atoms = count

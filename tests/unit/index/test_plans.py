@@ -111,8 +111,8 @@ def test_constraints(first: str, second: str, same: bool) -> None:
 
 def test_marks_stand_for_themselves_alone() -> None:
     """A term that looks like a mark is a term like any other."""
-    queries = [sparql("?s <http://0> '0', \"\\u00000\""), sparql("?s <http://1> '1', \"\\u00001\"")]
-    assert in_common(*queries)
+    first, second = (sparql("?s <http://0> '0', \"\\u00000\""), sparql("?s <http://1> '1', \"\\u00001\""))
+    assert in_common(first, second)
 
 
 def test_what_is_too_deep_is_compiled_by_itself() -> None:

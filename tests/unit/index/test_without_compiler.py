@@ -13,7 +13,16 @@ FOLDER = "tests/unit/index"
 
 
 @pytest.mark.parametrize(
-    "module", ["test_words", "test_scan", "test_dictionary", "test_numbers", "test_kernel_fulltext"]
+    "module",
+    [
+        "test_words",
+        "test_scan",
+        "test_dictionary",
+        "test_numbers",
+        "test_kernel_fulltext",
+        "test_decided",
+        "test_scanner",
+    ],
 )
 def test_kernels_run_as_plain_python(module: str) -> None:
     done = subprocess.run(

@@ -14,6 +14,7 @@ from tidings.index.layout import (
     ANY,
     FT_AND,
     FT_WORD,
+    MORE,
     ONE_SUBJECT,
     ONE_TEXT,
     OP_TEXT,
@@ -121,6 +122,8 @@ def decided(atoms: Atoms, rules: Rules, first: int, last: int, filings: Ints, un
         found = _how(atoms, rules, rule, under[n] if filings[n] == 1 else -1)
         if filings[n] > 1:
             found |= REFILED
+        if rules.needs_first[rule + 1] - rules.needs_first[rule] > 1:
+            found |= MORE
         of = rules.subscription[rule]
         if (n > 0 and rules.subscription[rule - 1] == of) or (rule + 1 < last and rules.subscription[rule + 1] == of):
             found |= SHARED

@@ -112,7 +112,7 @@ def has(seen: Words, atom: int) -> bool:
 
 @inlined
 def may_have(near: Words, atom: int) -> bool:
-    """Whether the atom may be one that holds; -1 always may."""
+    """Whether the atom may be one that holds."""
     bit = np.uint64(atom)
     return (near[(bit >> _S6) & _NEARLY] >> (bit & _LOW6)) & _U1 != _NONE
 
@@ -442,5 +442,3 @@ def clear(work: Work) -> None:
         place = work.hits[n] >> 6
         work.seen[place] = _NONE
         work.near[place & (NEAR - 1)] = _NONE
-    # That of -1.
-    work.near[NEAR - 1] = _U1 << np.uint64(63)

@@ -22,7 +22,7 @@ from tidings.index.kernels.event import (
 from tidings.index.kernels.jit import inlined, kernel
 from tidings.index.kernels.join import ASKED, NO, YES, decide
 from tidings.index.kernels.scan import READ, forget, read_event
-from tidings.index.layout import REFILED, SHARED, Filed, Index, Rules
+from tidings.index.layout import MORE, REFILED, SHARED, Filed, Index, Rules
 
 # The places of `done`: events, bytes, answers; and what ended the call.
 EVENTS, AT, ANSWERS, STATUS = 0, 1, 2, 3
@@ -50,12 +50,18 @@ def _met(filed: Filed, work: Work) -> None:
         if atom < rows:
             first, last = filed.first[atom], filed.first[atom + 1]
             visited += last - first
-            for at in range(first, last):
-                if may_have(work.near, filed.second[at]):
-                    second = filed.second[at]
-                    if second < 0 or has(work.seen, second):
-                        work.chosen[chosen] = filed.rule[at]
-                        chosen += 1
+            at = first
+            # They are sorted: first those that need no second one.
+            while at < last and filed.second[at] < 0:
+                work.chosen[chosen] = filed.rule[at]
+                chosen += 1
+                at += 1
+            while at < last:
+                second = filed.second[at]
+                if may_have(work.near, second) and has(work.seen, second):
+                    work.chosen[chosen] = filed.rule[at]
+                    chosen += 1
+                at += 1
         link = filed.head[atom] if atom < filed.head.size else -1
         while link >= 0:
             visited += 1
@@ -85,7 +91,7 @@ def _decide_all(data: Bytes, index: Index, work: Work, event: int, out: Ints, n:
             if work.rule_stamp[rule] == epoch:
                 continue
             work.rule_stamp[rule] = epoch
-        if not _needed(rules, work, rule):
+        if (how & MORE or always) and not _needed(rules, work, rule):
             continue
         candidates += 1
         subscription = rules.subscription[rule]
@@ -96,7 +102,7 @@ def _decide_all(data: Bytes, index: Index, work: Work, event: int, out: Ints, n:
             answer = decide(data, index.names, rules, work, rule)
         if answer == NO:
             continue
-        if answer != ASKED:
+        if how & SHARED and answer != ASKED:
             work.subscription_stamp[subscription] = epoch
         if 3 * n + 2 < out.size:
             out[3 * n] = event

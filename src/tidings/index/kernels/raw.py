@@ -58,10 +58,13 @@ def equal(a: Bytes, a_start: int, a_end: int, b: Bytes, b_start: int, b_end: int
         return False
     shift = b_start - a_start
     at = a_start
-    while at + 8 <= a_end:
-        if eight(a, at) != eight(b, at + shift):
-            return False
-        at += 8
+    if a_end - a_start >= 8:
+        # The last eight may overlap with those before: there is no rest to go through byte by byte.
+        while at < a_end - 8:
+            if eight(a, at) != eight(b, at + shift):
+                return False
+            at += 8
+        return eight(a, a_end - 8) == eight(b, b_end - 8)
     while at < a_end:
         if a[at] != b[at + shift]:
             return False
@@ -72,18 +75,19 @@ def equal(a: Bytes, a_start: int, a_end: int, b: Bytes, b_start: int, b_end: int
 @inlined
 def _mixed(data: Bytes, start: int, end: int, mixed: np.uint64) -> np.uint64:
     at = start
-    while at + 8 <= end:
-        mixed = (mixed ^ eight(data, at)) * _K2
-        mixed ^= mixed >> _S29
-        at += 8
-    if at < end:
-        last = np.uint64(0)
+    last = _NONE
+    if end - start >= 8:
+        while at < end - 8:
+            mixed = (mixed ^ eight(data, at)) * _K2
+            mixed ^= mixed >> _S29
+            at += 8
+        last = eight(data, end - 8)
+    else:
         while at < end:
             last = (last << _S8) | np.uint64(data[at])
             at += 1
-        mixed = (mixed ^ last) * _K3
-        mixed ^= mixed >> _S32
-    return mixed
+    mixed = (mixed ^ last) * _K3
+    return mixed ^ (mixed >> _S32)
 
 
 @inlined

@@ -21,13 +21,11 @@ def gather(first: Longs, last: Longs, values: Ints, out: Ints) -> None:
 
 
 @kernel
-def gather_bytes(first: Longs, last: Longs, values: Bytes, out: Bytes) -> None:
-    """The same for bytes."""
-    at = 0
+def place_bytes(first: Longs, last: Longs, values: Bytes, at: Longs, out: Bytes) -> None:
+    """Put each of the rows `values[first[n]:last[n]]` where `at[n]` says."""
     for n in range(first.size):
-        for place in range(first[n], last[n]):
-            out[at] = values[place]
-            at += 1
+        for place in range(last[n] - first[n]):
+            out[at[n] + place] = values[first[n] + place]
 
 
 @kernel

@@ -10,18 +10,24 @@ from tidings.index.arrays import Bytes, Ints, Words
 from tidings.index.folding import BREAK, MARK, PAGE, SINGLE, Folding
 from tidings.index.kernels.dictionary import Dictionary, find
 from tidings.index.kernels.jit import inlined, kernel
-from tidings.index.kernels.raw import eight
+from tidings.index.kernels.raw import HIGHEST, eight
 
 LONGEST = 1000
 """The bytes that a word may have here; a text with a longer one is left to `lang.fulltext`."""
 UNSURE = -1
 FULL = -2
 
-_BACKSLASH = 92
+_BACKSLASH, _SPACE = 92, 32
 _NONE, _U1, _S32 = np.uint64(0), np.uint64(1), np.uint64(32)
+_U8, _S3, _S56, _S64 = np.uint64(8), np.uint64(3), np.uint64(56), np.uint64(64)
 _K = np.uint64(0x9E3779B97F4A7C15)
 # What an ASCII byte becomes as part of a word; 0 where it is not.
 _FOLDED = np.array([ord(chr(n).lower()) if n < 128 and chr(n).isalnum() else 0 for n in range(256)], np.uint8)
+# The same for eight bytes at once. To a byte below 128, adding 128 - x sets the highest bit if it is x or more.
+_LOWEST = np.uint64(0x0101010101010101)
+_SMALL = np.uint64(0x20) * _LOWEST
+_FROM_A, _AFTER_Z, _FROM_0, _AFTER_9 = (np.uint64(128 - ord(char)) * _LOWEST for char in "a{0:")
+_EVERY = ~_NONE
 
 
 @inlined
@@ -125,12 +131,58 @@ def _skip_escape(data: Bytes, at: int) -> int:
     return at + (6 if letter == 117 else 10 if letter == 85 else 2)
 
 
-@kernel
-def split(
+@inlined
+def _not_in_words(eight_bytes: np.uint64) -> np.uint64:
+    """The highest bit of each byte that is no ASCII letter or digit."""
+    low = eight_bytes & ~HIGHEST
+    small = low | _SMALL
+    letters = (small + _FROM_A) & ~(small + _AFTER_Z)
+    digits = (low + _FROM_0) & ~(low + _AFTER_9)
+    return (~(letters | digits) | eight_bytes) & HIGHEST
+
+
+@inlined
+def _plain(data: Bytes, at: int, end: int, known: Vocabulary, buffer: Bytes, out: Ints, n: int) -> tuple[int, int]:
+    """Append words as long as they are ASCII. Where it stopped, at the end or at the first word that is not, and the
+    new count, or FULL.
+    """
+    while at < end:
+        word = eight(data, at)
+        others = _not_in_words(word)
+        length = np.int64(8)
+        if others != _NONE:
+            # The bytes below the lowest of the bits, counted by adding them up in the highest byte.
+            below = ((others & (~others + _U1)) - _U1) & _LOWEST
+            length = np.int64((below * _LOWEST) >> _S56) - 1
+        else:
+            while at + length < end and _FOLDED[data[np.uint64(at + length)]] != 0:
+                length += 1
+        if at + length > end:
+            length = np.int64(end - at)
+        stop = np.int64(at + length)
+        after = data[np.uint64(stop)] if stop < end else _SPACE
+        if after >= 0x80 or length >= LONGEST:
+            return at, n
+        if length > 0:
+            if n >= out.size:
+                return at, FULL
+            if length > 8:
+                for i in range(length):
+                    buffer[np.uint64(i)] = _FOLDED[data[np.uint64(at + i)]]
+            else:
+                word = (word | _SMALL) & (_EVERY >> (_S64 - (np.uint64(length) << _S3)))
+            out[n] = _id(known, word, buffer, length)
+            n += 1
+        at = _skip_escape(data, stop) if after == _BACKSLASH else stop + 1
+    return end, n
+
+
+@inlined
+def _folded(
     data: Bytes, start: int, end: int, folds: Folding, known: Vocabulary, buffer: Bytes, out: Ints, n: int
-) -> int:
-    """Append the words of the canonically escaped text `data[start:end]` to `out`, from `n` on; words that nobody asks
-    for are -1. The new count, or UNSURE where the tables do not suffice, or FULL where `out` does not.
+) -> tuple[int, int]:
+    """Append the words from `start` on up to one behind which there is an ASCII character; where that is, and the new
+    count, or UNSURE or FULL.
     """
     at = start
     length, key, alone = 0, _NONE, False  # the word so far; alone: of one character, and its marks
@@ -144,7 +196,7 @@ def split(
             else:
                 if kind != BREAK:
                     if length >= LONGEST:
-                        return UNSURE
+                        return at, UNSURE
                     alone = alone or kind == SINGLE
                     before, length = length, encode(folds.code[place], buffer, length)
                     for i in range(before, min(length, 8)):
@@ -152,35 +204,49 @@ def split(
                 place += 1
         elif at >= end:
             if length == 0:
-                return n
-            ended = True
-        elif alone and data[at] < 0x80:
+                return end, n
             ended = True
         elif data[at] < 0x80:
-            i, last = np.uint64(at), np.uint64(min(end, at + LONGEST - length))
-            while i < last and _FOLDED[data[i]] != 0:
-                folded = _FOLDED[data[i]]
+            if length == 0 and at > start:
+                return at, n
+            folded = _FOLDED[data[at]]
+            if folded == 0 or alone:
+                ended = length > 0
+                if not ended:
+                    return at, n
+            else:
                 if length < 8:
                     key |= np.uint64(folded) << np.uint64(8 * length)
                 buffer[length] = folded
                 length += 1
-                i += _U1
-            if length >= LONGEST:
-                return UNSURE
-            at = np.int64(i)
-            if at >= end or data[at] < 0x80:
-                ended = length > 0
-                at = _skip_escape(data, at) if at < end and data[at] == _BACKSLASH else at + 1
+                at += 1
+                if length >= LONGEST:
+                    return at, UNSURE
         else:
             code, at = decode(data, at, end)
             page = folds.page[code // PAGE] if code >= 0 else -1
             entry = folds.entry[page * PAGE + code % PAGE] if page >= 0 else -1
             if entry < 0:
-                return UNSURE
+                return at, UNSURE
             place, last_place = folds.first[entry], folds.first[entry + 1]
         if ended:
             if n >= out.size:
-                return FULL
+                return at, FULL
             out[n] = _id(known, key, buffer, length)
             n += 1
             length, key, alone = 0, _NONE, False
+
+
+@inlined
+def split(
+    data: Bytes, start: int, end: int, folds: Folding, known: Vocabulary, buffer: Bytes, out: Ints, n: int
+) -> int:
+    """Append the words of the canonically escaped text `data[start:end]` to `out`, from `n` on; words that nobody asks
+    for are -1. The new count, or UNSURE where the tables do not suffice, or FULL where `out` does not.
+    """
+    at = start
+    while at < end and n >= 0:
+        at, n = _plain(data, at, end, known, buffer, out, n)
+        if at < end and n >= 0:
+            at, n = _folded(data, at, end, folds, known, buffer, out, n)
+    return n

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from tidings.errors import OntologyError, SnapshotError
+from tidings.index.layout import VERSION
 from tidings.index.manifest import Json
 from tidings.index.segment import Segment, arrays, of_arrays
 from tidings.index.snapshot import Snapshot, open_snapshot, write
@@ -24,6 +25,7 @@ def save(folder: Path, segment: Segment, ontology: Ontology) -> None:
     axioms = np.frombuffer(to_bytes(ontology), np.uint8)
     about: dict[str, Json] = {
         "kind": _KIND,
+        "arrays": VERSION,
         "subscriptions": segment.living(),
         "rules": int(segment.index.rules.subscription.size),
         "ontology": fingerprint(ontology),
@@ -54,6 +56,8 @@ def open_kept(folder: Path, *, verify: bool = False) -> Kept:
     snapshot = open_snapshot(folder, verify=verify)
     if snapshot.about.get("kind") != _KIND or _ONTOLOGY not in snapshot.arrays:
         raise SnapshotError(folder, "it holds something else than compiled subscriptions", "name another folder")
+    if snapshot.about.get("arrays") != VERSION:
+        raise SnapshotError(folder, "another version of this program compiled it", "compile it again")
     try:
         segment = of_arrays(snapshot.arrays)
     except KeyError as error:

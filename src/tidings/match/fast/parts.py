@@ -18,7 +18,7 @@ from tidings.index.columns import TextPool, Texts
 from tidings.index.folding import shared_folder
 from tidings.index.layout import Index
 from tidings.index.scanner import Found, Scanner
-from tidings.index.segment import Listed, Segment, joined, listed
+from tidings.index.segment import Indices, Listed, Segment, joined, listed
 from tidings.index.store import Store
 from tidings.index.usage import Usage
 from tidings.lang import parse, to_text
@@ -232,7 +232,8 @@ def merged(base: Segment | None, lives: Sequence[Live], known: Callable[[], Onto
     recent = _listed([added[number - older] for number in kept[kept >= older].tolist()], weak)
     if base is None:
         return Segment(index, recent)
-    parts = [(base.listed, kept[kept < older]), (recent, np.arange(recent.dialect.size, dtype=np.int32))]
+    old, new = np.flatnonzero(kept < older), np.flatnonzero(kept >= older)
+    parts: list[tuple[Listed, Indices, Indices]] = [(base.listed, kept[old], old), (recent, np.arange(new.size), new)]
     return Segment(index, joined(parts, base.index.names.terms.weak))
 
 
