@@ -72,7 +72,7 @@ FULL = Sizes(
     compared_events=20,
     compared=2_000,
     rounds=7,
-    seconds=20,
+    seconds=80,
     full=True,
 )
 QUICK = Sizes(
@@ -216,7 +216,8 @@ class _Bench:
             drawn=drawn,
             more=f"{lived.changes:,} changes, usually {lived.usual_change:.3f} ms, longest {lived.longest_change:.1f}; "
             f"{lived.matches:,} matches of one event, usually {lived.usual_match:.3f} ms, longest "
-            f"{lived.longest_match:.1f}; {lived.probes} changes looked for in the next match, and seen",
+            f"{lived.longest_match:.1f}; {lived.merges} merges in the background; "
+            f"{lived.probes} changes looked for in the next match, and seen",
         )
 
     def _shared(self, kept: Snapshot, work: Workload, point: Point, drawn: str) -> None:

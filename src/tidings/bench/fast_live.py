@@ -32,6 +32,7 @@ class Lived:
     longest_change: float
     usual_change: float
     probes: int
+    merges: int | float
 
     @property
     def pause(self) -> float:
@@ -45,6 +46,7 @@ def live(filled: Filled, forms: Forms, seconds: float) -> Lived:
     Now and then a subscription that must match the next event is added, and must match; removed, and must not.
     """
     matcher = filled.matcher
+    merges = matcher.stats().get("merges", 0)
     new = [(f"new{number:07}", query) for number, (_, query) in enumerate(islice(forms, int(_PACE * seconds)))]
     changes = _changes(matcher, new, (id for id, _ in filled.work.forms()))
     batches = cycle([(event, to_nquads(event)) for event in filled.work.events])
@@ -72,6 +74,7 @@ def live(filled: Filled, forms: Forms, seconds: float) -> Lived:
         longest_change=max(changed, default=0.0) * 1000,
         usual_change=statistics.median(changed or [0.0]) * 1000,
         probes=probes,
+        merges=matcher.stats().get("merges", 0) - merges,
     )
 
 

@@ -60,18 +60,22 @@ class TestParts:
             assert ids(engine, NUMBERED[n]) == [f"s{n}"]
         engine.remove("s3")
         engine.merge()
-        assert len(engine) == 19 and "s3" not in engine and "s4" in engine
+        assert len(engine) == 19
+        assert "s3" not in engine
+        assert "s4" in engine
         engine.remove("s4")
         engine.add("s20", query(numbered(20)))
         engine.add("s5", query(numbered(25)))
         assert [ids(engine, NUMBERED[n]) for n in (3, 4, 5, 6, 20, 25)] == [[], [], [], ["s6"], ["s20"], ["s5"]]
         engine.merge()
         assert [ids(engine, NUMBERED[n]) for n in (3, 4, 5, 6, 20, 25)] == [[], [], [], ["s6"], ["s20"], ["s5"]]
-        assert len(engine) == 19 and engine.stats()["live"] == 0
+        assert len(engine) == 19
+        assert engine.stats()["live"] == 0
 
     def test_a_matcher_of_nothing_matches_nothing_merged_or_not(self) -> None:
         engine = Fast(Ontology.empty())
-        assert ids(engine, NUMBERED[0]) == [] and len(engine) == 0
+        assert ids(engine, NUMBERED[0]) == []
+        assert len(engine) == 0
         engine.merge()
         assert ids(engine, NUMBERED[0]) == []
 
@@ -105,7 +109,8 @@ class TestParts:
                 wanted = n % 40
                 assert ids(engine, NUMBERED[wanted]) == sorted(id for id, p in there.items() if p == wanted)
         engine.merge()
-        assert engine.stats()["merges"] > 1 and len(engine) == len(there)
+        assert engine.stats()["merges"] > 1
+        assert len(engine) == len(there)
         for wanted in range(40):
             assert ids(engine, NUMBERED[wanted]) == sorted(id for id, p in there.items() if p == wanted)
 
@@ -118,7 +123,8 @@ class TestParts:
             engine.remove(f"s{n}")
         assert engine.stats()["rules"] == 30
         engine.merge()
-        assert engine.stats()["rules"] == 1 and ids(engine, NUMBERED[29]) == ["s29"]
+        assert engine.stats()["rules"] == 1
+        assert ids(engine, NUMBERED[29]) == ["s29"]
 
     def test_many_threads_match_while_one_changes(self) -> None:
         engine = Fast(Ontology.empty(), merge_at=20)
@@ -186,13 +192,14 @@ class TestSnapshots:
         engine.merge()
         engine.remove("gone")
         engine.save(tmp_path / "kept")
-        yield tmp_path / "kept"
+        return tmp_path / "kept"
 
     rex = event(f"<{X}rex> {TYPE} <{X}Dog>")
 
     def test_it_answers_as_before_and_goes_on(self, saved: Path) -> None:
         engine = Fast.open(saved, verify=True)
-        assert len(engine) == 1 and ids(engine, self.rex) == ["animal"]
+        assert len(engine) == 1
+        assert ids(engine, self.rex) == ["animal"]
         assert engine.match(self.rex, refuse)[0].bindings == ({"s": f"<{X}rex>"},)
         engine.add("dog", query(f"SELECT ?s {{ ?s a <{X}Dog> }}"))
         engine.remove("animal")
