@@ -6,7 +6,7 @@ from tidings.index.atoms import All, Atom, Condition, Kind, Some
 from tidings.match.meaning import Meaning
 from tidings.ontology import Ontology
 from tidings.ontology.vocabulary import THINGS
-from tidings.rdf.terms import Term, is_literal
+from tidings.rdf.terms import HOME, RDF_TYPE, Term, is_literal
 
 
 def universal(ontology: Ontology) -> frozenset[Term]:
@@ -43,6 +43,10 @@ def _atom_holds(atom: Atom, meaning: Meaning) -> bool:
             return any(first in meaning.words(o).words for o in _literals(meaning, None))
         case Kind.LITERAL:
             return any(first in meaning.classes(o) for o in _literals(meaning, None))
+        case Kind.CLASS_O:
+            return any(second in meaning.classes(o) for _, _, o in meaning.match(None, first, None))
+        case Kind.HOME:
+            return bool(meaning.match(HOME, RDF_TYPE, first))
 
 
 def _literals(meaning: Meaning, p: Term | None) -> list[Term]:

@@ -31,6 +31,10 @@ class Kind(IntEnum):
     """A triple with a literal that has the word `first`."""
     LITERAL = 7
     """A triple with a literal of the datatype `first`, or of one below it."""
+    CLASS_O = 8
+    """A triple with the property `first` and an object of the class `second`: typed, or a literal of that datatype."""
+    HOME = 9
+    """The home vertex of an OPS event, of the class `first`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +76,8 @@ def implied(atom: Atom) -> tuple[Atom, ...]:
             return Atom(Kind.PROPERTY, second), Atom(Kind.NODE_S, first)
         case Kind.WORD:
             return Atom(Kind.PROPERTY, first), Atom(Kind.ANYWORD, second)
+        case Kind.CLASS_O:
+            return (Atom(Kind.PROPERTY, first),)
     return ()
 
 

@@ -56,7 +56,7 @@ from tidings.lang.pattern import (
     variables,
 )
 from tidings.ontology.vocabulary import THINGS
-from tidings.rdf.terms import RDF_TYPE, Term, is_literal
+from tidings.rdf.terms import HOME, RDF_TYPE, Term, is_literal
 from tidings.rdf.values import Tagged, truth, value_of
 
 __all__ = ["EVERY_RESOURCE", "necessary", "simplified"]
@@ -66,6 +66,8 @@ EVERY_RESOURCE = frozenset(THINGS)
 
 # What a filter asks is asked of so many places of its variable: the condition stays in proportion to the subscription.
 _MOST_PLACES = 16
+# Of so many classes of a variable, each of its places as an object is asked for the class as well.
+_MOST_CLASSES = 4
 # A variable that no text can name.
 _NAMELESS = Var("*")
 
@@ -349,16 +351,34 @@ class _Scope:
     def _block(self, block: Block) -> Iterator[Condition]:
         yield from (_at(triple, self._known) for triple in block.triples)
         yield from (_at(path, self._known) for path in block.paths)
-        if block.classes:
-            subjects = {triple.s for triple in block.triples}
-            yield from (self._class(part, part.node in subjects) for part in block.classes)
+        yield from self._classes(block)
         yield from (self._filter(expr, True) for expr in block.filters)
+
+    def _classes(self, block: Block) -> Iterator[Condition]:
+        """What has a class and is somewhere the object of a property, is so with its class."""
+        classes: dict[Node, list[Term]] = {}
+        for part in block.classes:
+            classes.setdefault(part.node, []).append(part.cls)
+        for triple in block.triples:
+            if triple.p == RDF_TYPE and not isinstance(triple.o, Var):
+                classes.setdefault(triple.s, []).append(triple.o)
+        reached: set[Node] = set()
+        for triple in block.triples if classes else ():
+            property = _value(triple.p, self._known)
+            if isinstance(triple.o, Var) and triple.o not in self._known and property not in (None, RDF_TYPE):
+                asked = [cls for cls in classes.get(triple.o, ()) if cls not in self._universal][:_MOST_CLASSES]
+                yield from (Atom(Kind.CLASS_O, str(property), cls) for cls in asked)
+                reached.add(triple.o)
+        subjects = {triple.s for triple in block.triples}
+        yield from (self._class(part, part.node in subjects) for part in block.classes if part.node not in reached)
 
     def _class(self, part: ClassOf, resource: bool) -> Condition:
         """A subject is a resource; of any other variable, the class may be a literal's."""
         node = _value(part.node, self._known)
         if part.cls in self._universal or isinstance(node, _Word) or (node is not None and is_literal(node)):
             return ALWAYS
+        if node == HOME:
+            return Atom(Kind.HOME, part.cls)
         typed = _triple(node, RDF_TYPE, part.cls)
         return typed if resource or node is not None else Some((typed, Atom(Kind.LITERAL, part.cls)))
 

@@ -23,11 +23,11 @@ VERSION = 1
 TYPE, SUBCLASS, HOME = 0, 1, 2
 
 # What `Names.asked` says about a term.
-AS_OBJECT, AS_SUBJECT, AS_ANY_OBJECT, AS_ANY_SUBJECT = 1, 2, 4, 8
+AS_OBJECT, AS_SUBJECT, AS_ANY_OBJECT, AS_ANY_SUBJECT, AS_CLASS = 1, 2, 4, 8, 16
 # What `Names.word` says about a word.
 WITH_PROPERTY, ANYWHERE = 1, 2
 # What `Names.wanted` says about the subscriptions as a whole, by place.
-ANY_PROPERTY, ANY_WORD, LITERALS = 0, 1, 2
+ANY_PROPERTY, ANY_WORD, LITERALS, CLASSES = 0, 1, 2, 3
 
 # What `Rules.how` says about a rule: what must be known of an event for the rule's atoms to decide it, as bits. With
 # UNDECIDED they never do; with ONE_SUBJECT they do where one subject has all properties that are asked for; with
@@ -47,6 +47,8 @@ FALSE, TRUE, ERROR, UNSURE = 0, 1, 2, 3
 
 # The operations of an expression: postfix, each with its arguments behind it.
 OP_UNSURE, OP_TEXT, OP_CLASS, OP_RESOURCE, OP_NUMBER, OP_SAME, OP_AND, OP_OR, OP_NOT, OP_IS_A, OP_VALUE = range(11)
+# The patterns that must have a solution: how many they are, then the subject, property and object of each.
+OP_EXISTS = 11
 # The operations of a text expression.
 FT_WORD, FT_PHRASE, FT_NEAR, FT_AND, FT_OR, FT_NOT = range(6)
 # The comparisons of OP_NUMBER and OP_VALUE.

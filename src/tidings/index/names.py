@@ -10,12 +10,12 @@ import numpy as np
 from tidings.index.arrays import Ints
 from tidings.index.growing import Growing
 from tidings.index.kernels.dictionary import Dictionary, find_one, insert
-from tidings.index.kernels.numbers import DECIMAL, DOUBLE, INTEGER
+from tidings.index.kernels.numbers import KINDS
 from tidings.index.kernels.words import Vocabulary, find_word, insert_short
 from tidings.index.layout import Names
 from tidings.ontology import Ontology
 from tidings.ontology.datatypes import DATATYPES, LITERAL_CLASSES
-from tidings.rdf.terms import HOME, RDF_LANGSTRING, RDF_TYPE, SUBCLASS_OF, XSD, XSD_STRING, Term, iri
+from tidings.rdf.terms import HOME, RDF_LANGSTRING, RDF_TYPE, SUBCLASS_OF, XSD_STRING, Term, iri
 
 FIRST_TERMS = (RDF_TYPE, SUBCLASS_OF, HOME, iri(XSD_STRING), iri(RDF_LANGSTRING))
 ALL_BITS = 0xFFFFFFFFFFFFFFFF
@@ -25,8 +25,6 @@ Lists: TypeAlias = tuple[Ints, Ints]
 
 _PADDING = 16
 _SHORT = 8
-# An xsd:float is not what its digits say but the nearest of few numbers: those are left to the verifier.
-_NUMBERS = {"integer": INTEGER, "decimal": DECIMAL, "double": DOUBLE}
 
 
 class Numbering(Protocol):
@@ -207,8 +205,8 @@ class NameTables:
             self.term(term)
         self._hierarchies = self._closures()
         self._number = np.zeros(len(self._terms), np.uint8)
-        for name, kind in _NUMBERS.items():
-            self._number[self.term(iri(XSD + name))] = kind
+        for datatype, kind in KINDS.items():
+            self._number[self.term(iri(datatype))] = kind
 
     @classmethod
     def thawed(cls, names: Names, ontology: Ontology) -> NameTables:

@@ -234,11 +234,11 @@ class _Recorder:
         match atom.kind:
             case Kind.PROPERTY:
                 numbers = self.property(first), 0
-            case Kind.OBJECT:
+            case Kind.OBJECT | Kind.CLASS_O:
                 numbers = self.property(first), self.term(second)
             case Kind.SUBJECT:
                 numbers = self.term(first), self.property(second)
-            case Kind.NODE_S | Kind.NODE_O | Kind.LITERAL:
+            case Kind.NODE_S | Kind.NODE_O | Kind.LITERAL | Kind.HOME:
                 numbers = self.term(first), 0
             case Kind.WORD:
                 numbers = self.property(first), self.word(second)

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
-from tidings.index.kernels.join import MOST_PATTERNS, MOST_VARIABLES
+from tidings.index.kernels.join import MOST_INNER, MOST_PATTERNS, MOST_VARIABLES
 from tidings.index.layout import (
     ANY,
     ANY_PROPERTY,
@@ -32,6 +32,7 @@ from tidings.index.layout import (
     NOT_EQUAL,
     OP_AND,
     OP_CLASS,
+    OP_EXISTS,
     OP_IS_A,
     OP_NOT,
     OP_NUMBER,
@@ -48,6 +49,7 @@ from tidings.lang.pattern import (
     Call,
     Const,
     Constraint,
+    Exists,
     Expr,
     FtAnd,
     FtContains,
@@ -59,6 +61,7 @@ from tidings.lang.pattern import (
     Node,
     TriplePattern,
     Var,
+    variables,
 )
 from tidings.rdf.numbers import Number
 from tidings.rdf.terms import RDF_TYPE, Term, is_iri
@@ -74,6 +77,7 @@ _COMPARISONS = {
 }
 _FLIPPED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "=": "=", "!=": "!="}
 _LARGEST = 1e15
+_SMALLEST = 1e-30
 _DEEPEST = 60
 """How many values an expression may have on the kernel's stack."""
 _LONGEST_TEXT = 500
@@ -92,33 +96,37 @@ class _Unknown(Exception):
 
 def program(block: Block, names: Numbering, *, ask: bool, base: int) -> Program:
     """The code of a block. With `ask`, the block is only part of what must hold; the numbers come from `base` on."""
-    return _Compiler(block, names, base).run(ask)
+    return _Compiler(block, names, base, ask).run()
 
 
 class _Compiler:
-    def __init__(self, block: Block, names: Numbering, base: int) -> None:
+    def __init__(self, block: Block, names: Numbering, base: int, ask: bool) -> None:
         self._names = names
         self._base = base
         self._numbers: list[float] = []
         self._universal = names.universal
         self._block = block
+        self._ask = ask
         self._ordered = _ordered(block)[:MOST_PATTERNS]
         self._variables: dict[Var, int] = {}
         for triple in self._ordered:
             for node in (triple.s, triple.o):
                 if isinstance(node, Var):
                     self._variables.setdefault(node, len(self._variables))
+        self._further = 0
+        """How many variables there are beyond those: each EXISTS has its own."""
 
-    def run(self, ask: bool) -> Program:
+    def run(self) -> Program:
         block = self._block
         if len(self._variables) > MOST_VARIABLES:
             return Program([0, 0, ASK, 0], [])
-        flags = (INJECTIVE if block.injective else 0) | (ASK if ask or self._incomplete() else 0)
+        flags = (INJECTIVE if block.injective else 0) | (ASK if self._ask or self._incomplete() else 0)
         nodes = dict.fromkeys(node for t in self._ordered for node in (t.s, t.o) if not isinstance(node, Var))
         listed = [self._names.term(node) for node in nodes] if block.injective else []
-        code = [len(self._variables), len(self._ordered), flags, len(listed), *listed]
         waiting = [self._class(each.node, each.cls) for each in dict.fromkeys(block.classes)]
         waiting += map(self._filter, block.filters)
+        count = len(self._variables) + self._further
+        code = [count, len(self._ordered), flags, len(listed), *listed]
         bound: set[Var] = set()
         for number, triple in enumerate(self._ordered):
             bound.update(node for node in (triple.s, triple.o) if isinstance(node, Var))
@@ -159,7 +167,10 @@ class _Compiler:
 
     def _filter(self, expr: Expr) -> tuple[set[Var], list[int]]:
         used: set[Var] = set()
-        code = self._expression(expr, used)
+        try:
+            code = self._expression(expr, used)
+        except RecursionError:
+            return set(), [OP_UNSURE]
         deep = code.count(OP_AND) + code.count(OP_OR) > _DEEPEST or len(code) > 20 * _DEEPEST
         return (set(), [OP_UNSURE]) if deep else (used, code)
 
@@ -185,6 +196,8 @@ class _Compiler:
                 return self._comparison(var, op, term, used)
             case Call(op=op, args=(Const(term=term), Var() as var)) if op in _COMPARISONS:
                 return self._comparison(var, _FLIPPED[op], term, used)
+            case Exists(pattern=Block() as block, negated=negated):
+                return [*self._exists(block, used), *([OP_NOT] if negated else [])]
             case FtContains(var=var, text=text):
                 place = self._place(var, used)
                 self._ask_words(var)
@@ -199,6 +212,31 @@ class _Compiler:
                     self._names.property(RDF_TYPE)
                     return [OP_IS_A, self._place(var, used), self._names.term(term), op == "<"]
         raise _Unknown
+
+    def _exists(self, block: Block, used: set[Var]) -> list[int]:
+        """The block with the present bindings. Where more binds variables than this conjunction, nobody knows which."""
+        outer, triples = set(variables(self._block)), block.triples
+        inner = [var for var in variables(block) if var not in outer]
+        ends = {node for t in triples for node in (t.s, t.o)}
+        places = {var: len(self._variables) + self._further + n for n, var in enumerate(v for v in inner if v in ends)}
+        links = [t.p for t in triples if isinstance(t.p, Var)]
+        known = block == Block(triples) and 0 < len(triples) <= MOST_INNER and not self._ask
+        if not known or len(self._variables) + self._further + len(places) > MOST_VARIABLES:
+            raise _Unknown
+        if any(link in ends or link in outer or links.count(link) > 1 for link in links):
+            raise _Unknown
+        code = [OP_EXISTS, len(triples)]
+        for triple in triples:
+            s, o = (
+                -1 - places[node] if isinstance(node, Var) and node in places else self._outer(node, used)
+                for node in (triple.s, triple.o)
+            )
+            code += [s, self._property(triple), o]
+        self._further += len(places)
+        return code
+
+    def _outer(self, node: Node, used: set[Var]) -> int:
+        return self._place(node, used) if isinstance(node, Var) else self._names.term(node)
 
     def _ask_words(self, var: Var) -> None:
         """Have the words of whatever the variable may be."""
@@ -231,7 +269,7 @@ class _Compiler:
         number = float(value.value) if isinstance(value, Number) else math.nan
         # A whole double stands for itself alone in a comparison: 7.00000000000000000001 must not become 7.
         rounded = isinstance(value, Number) and number.is_integer() and Decimal(value.value) != Decimal(number)
-        if not abs(number) < _LARGEST or rounded:
+        if not abs(number) < _LARGEST or rounded or 0 < abs(number) < _SMALLEST:
             raise _Unknown
         self._numbers.append(number)
         return self._base + len(self._numbers) - 1

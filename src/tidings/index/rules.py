@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from tidings.index.atoms import Condition
 from tidings.index.conditions import necessary
+from tidings.index.reduction import reduced
 from tidings.lang.pattern import Block, Extend, Filter, Graph, Join, LeftJoin, Minus, Pattern, Query, Union, core
 from tidings.rdf.terms import Term
 
@@ -24,7 +25,7 @@ class Rule:
 
 def rules_of(query: Query, universal: frozenset[Term]) -> Iterator[Rule]:
     """The rules of a subscription, of which one at least applies wherever it matches."""
-    block = core(query)
+    block = reduced(query)
     if block is not None:
         yield Rule(block, False, necessary(query, universal))
     elif isinstance(query.where, Union) and _plain(query):

@@ -14,8 +14,8 @@ import numpy as np
 from tidings.index.arrays import Ints, Longs
 from tidings.index.folding import Folder
 from tidings.index.kernels.dictionary import Dictionary
-from tidings.index.kernels.event import NEAR, ODD_TEXT, TOO_MANY, OddTexts, Work
-from tidings.index.kernels.join import MOST_PATTERNS, MOST_VARIABLES
+from tidings.index.kernels.event import AHEAD, NEAR, ODD_TEXT, TOO_MANY, OddTexts, Work
+from tidings.index.kernels.join import MOST_INNER, MOST_PATTERNS, MOST_VARIABLES
 from tidings.index.kernels.match import ANSWERS, AT, EVENTS, NO_ROOM, STATUS, match_lines
 from tidings.index.kernels.scan import ODD, Terms, Triples
 from tidings.index.kernels.words import LONGEST, Vocabulary
@@ -216,10 +216,23 @@ def _work(room: int, properties: int, terms: int, atoms: int, rules: int, filing
         chosen=ints(filings),
         rule_stamp=ints(rules),
         subscription_stamp=ints(rules),
-        bound=ints(MOST_VARIABLES + 2),
-        cursor=ints(MOST_PATTERNS + 2),
-        trail=ints(MOST_PATTERNS + 2),
-        place=ints(MOST_PATTERNS + 2),
+        code_at=np.zeros(AHEAD, np.int64),
+        code_end=np.zeros(AHEAD, np.int64),
+        link=ints(4 * spread),
+        list_head=ints(2 * room),
+        list_size=ints(2 * room),
+        type_head=ints(room),
+        property_size=ints(properties),
+        marks=np.zeros(2 * properties, np.uint64),
+        class_bit=np.zeros(room, np.uint8),
+        classes=np.zeros(room, np.uint64),
+        taken=np.zeros(room, np.uint8),
+        open=np.zeros(MOST_VARIABLES, np.uint64),
+        bound=ints(MOST_VARIABLES),
+        cursor=ints(MOST_PATTERNS + MOST_INNER),
+        trail=ints(MOST_PATTERNS + MOST_INNER),
+        place=ints(MOST_PATTERNS + MOST_INNER),
+        list=ints(MOST_PATTERNS + MOST_INNER),
         text_stack=np.zeros(_STACK, np.uint8),
         ends=np.zeros(texts + 2, np.uint8),
         stack=np.zeros(_STACK, np.uint8),

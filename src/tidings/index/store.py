@@ -23,8 +23,10 @@ from tidings.index.layout import (
     ANYWHERE,
     AS_ANY_OBJECT,
     AS_ANY_SUBJECT,
+    AS_CLASS,
     AS_OBJECT,
     AS_SUBJECT,
+    CLASSES,
     LITERALS,
     UNDECIDED,
     WITH_PROPERTY,
@@ -195,6 +197,9 @@ class Store:
                 names.want(ANY_WORD)
             case Kind.LITERAL:
                 names.want(LITERALS)
+            case Kind.CLASS_O | Kind.HOME:
+                names.ask(second if kind is Kind.CLASS_O else first, AS_CLASS)
+                names.want(CLASSES)
 
     # ------------------------------------------------------------------------------------------------------- arrays
 

@@ -16,6 +16,8 @@ WEIGHTS = {
     Kind.WORD: 20.0,
     Kind.ANYWORD: 2.0,
     Kind.LITERAL: 50.0,
+    Kind.CLASS_O: 0.7,
+    Kind.HOME: 0.2,
 }
 # As if so many subscriptions had been there before, of which none had asked for anything that others do.
 _BEFORE = 100

@@ -158,11 +158,9 @@ FORMS = {
     "SELECT ?x { ?x :p ?y } GROUP BY ?x VALUES ?x { :s }": "PROPERTY(p)",
 }
 OPS = {
-    "(_:H, ?1, (Sale, target, Computer))": (
-        "(SUBJECT(_:H target) & SUBJECT(_:H a) & OBJECT(a Sale) & (OBJECT(a Computer) | LITERAL(Computer)))"
-    ),
+    "(_:H, ?1, (Sale, target, Computer))": ("(SUBJECT(_:H target) & CLASS_O(target Computer) & HOME(Sale))"),
     "(_:H, ?1, (owl:Thing, p, owl:Thing)) (?1, ?2, (C, q, xsd:decimal), ?2 < 400)": (
-        "(SUBJECT(_:H p) & PROPERTY(q) & OBJECT(a C) & (OBJECT(a xsd:decimal) | LITERAL(xsd:decimal)))"
+        "(SUBJECT(_:H p) & CLASS_O(p C) & CLASS_O(q xsd:decimal))"
     ),
     '(_:H, "x", (owl:Thing, p, xsd:string))': '(SUBJECT(_:H p) & OBJECT(p "x"))',
     '(_:H, ?1, (owl:Thing, p, xsd:string), ?1 = "x")': '(SUBJECT(_:H p) & OBJECT(p "x"))',

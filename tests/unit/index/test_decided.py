@@ -70,7 +70,8 @@ def how(where: str) -> list[int]:
         ('?s :p ?o FILTER ftcontains(?o, "one" ftAND ("two" ftOR "three"))', UNDECIDED),
         ('?s :p ?o FILTER (ftcontains(?o, "one") || ?o = 5)', UNDECIDED),
         ('?s :p ?o ; :q ?t FILTER (ftcontains(?o, "one") && ftcontains(?t, "two"))', UNDECIDED),
-        ("?s :p ?o OPTIONAL { ?s :q ?t }", UNDECIDED),
+        ("?s :p ?o OPTIONAL { ?s :q ?t }", 0),
+        ("?s :p ?o OPTIONAL { ?s :q ?t } FILTER(!BOUND(?t))", UNDECIDED),
         ("?s :p ?o FILTER NOT EXISTS { ?s :q ?t }", UNDECIDED),
     ],
 )

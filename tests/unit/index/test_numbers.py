@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tests.unit.index.running import examples
 
 from tidings.index.kernels.jit import standalone
-from tidings.index.kernels.numbers import DECIMAL, DOUBLE, INTEGER, NOT_A_NUMBER, compared, parsed
+from tidings.index.kernels.numbers import DECIMAL, DOUBLE, INTEGER, KINDS, NOT_A_NUMBER, compared, parsed
 from tidings.index.layout import EQUAL, FALSE, GREATER, GREATER_OR_EQUAL, LESS, LESS_OR_EQUAL, NOT_EQUAL, TRUE, UNSURE
 from tidings.index.names import NameTables
 from tidings.index.scanner import PADDING, padded
@@ -21,6 +21,7 @@ from tidings.match.meaning import Meaning
 from tidings.match.verify import matches
 from tidings.ontology import Ontology
 from tidings.rdf.event import Event
+from tidings.rdf.numbers import NUMERIC_TYPES
 from tidings.rdf.terms import XSD, Term, iri, literal
 from tidings.rdf.values import compare, number_of
 
@@ -34,7 +35,7 @@ OPERATORS = {
     "=": EQUAL,
     "!=": NOT_EQUAL,
 }
-DATATYPES = ("integer", "decimal", "double", "float")
+DATATYPES = ("integer", "decimal", "double", "float", "int", "byte", "unsignedByte", "negativeInteger")
 PLAIN = ["0", "-0", "+0", "1", "-1", "7", "007", "10", "100", "999999999999999", "123456789012345", "16777216"]
 PLAIN += ["16777217", "33554433", "-16777217", "1000000000000000", "9007199254740993", "99999999999999999999"]
 POINTS = ["0.1", "-0.1", ".5", "5.", "5.0", "0.30", "1.0000001", "0.9999999", "4.000000000000001", "99999999999999.9"]
@@ -170,7 +171,9 @@ def test_an_integer_that_a_double_comes_near(number: int, point: int, power: int
 
 def test_the_datatypes_that_are_compared() -> None:
     assert [kind_of(name) for name in ("integer", "decimal", "double")] == [INTEGER, DECIMAL, DOUBLE]
-    assert [kind_of(name) for name in ("int", "string", "dateTime")] == [NOT_A_NUMBER] * 3
+    assert [kind_of(name) for name in ("string", "dateTime")] == [NOT_A_NUMBER] * 2
+    assert sorted(KINDS) == sorted(NUMERIC_TYPES)
+    assert len(set(KINDS.values())) == len(KINDS)
 
 
 ROUNDED = [

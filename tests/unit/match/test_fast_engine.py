@@ -176,6 +176,16 @@ class TestOntologies:
         engine.add("late", query(texts["pet"]))
         assert ids(engine, rex) == ["late", "maybe", "pet", "speaks"]
 
+    def test_a_property_that_comes_under_another_one_touches_who_asks_for_that(self) -> None:
+        engine = Fast(ontology(f"<{X}sings> {SUBPROPERTY} <{X}speaks>"))
+        engine.add("speaks", query(f"SELECT ?s {{ ?s <{X}speaks> ?o }}"))
+        engine.add("barks", query(f"SELECT ?s {{ ?s <{X}barks> ?o }}"))
+        rex = event(f'<{X}rex> <{X}barks> "woof"')
+        assert ids(engine, rex) == ["barks"]
+        new = ontology(f"<{X}sings> {SUBPROPERTY} <{X}speaks>", f"<{X}barks> {SUBPROPERTY} <{X}speaks>")
+        assert "speaks" in engine.replace_ontology(new)
+        assert ids(engine, rex) == ["barks", "speaks"]
+
     def test_an_instance_that_gets_a_type_touches_the_classes_above_it(self) -> None:
         old = ontology(f"<{X}Dog> {SUB} <{X}Animal>")
         new = ontology(f"<{X}Dog> {SUB} <{X}Animal>", f"<{X}rex> {TYPE} <{X}Dog>")

@@ -7,6 +7,7 @@
     words       a literal to its words
     event       an event to its E*, its words, and the atoms that hold of it
     decided     which rules their atoms decide, and which want a search
+    lists       the triples of an event in lists, and the classes of its terms
     join        the search; fulltext and numbers are what it asks of texts and numbers
     match       all of this for one event after the other
     atoms       atoms and filings into their tables

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tidings.index.arrays import Bytes, Ints, Words
+from tidings.index.arrays import Bytes, Ints, Longs, Words
 from tidings.index.folding import Folding
 from tidings.index.kernels.dictionary import Dictionary, find
 from tidings.index.kernels.jit import inlined
@@ -38,9 +38,26 @@ from tidings.index.layout import (
 # What became of an event; scan.READ, ODD and TOO_MANY come first.
 DONE, ODD, TOO_MANY, ODD_TEXT = 0, 1, 2, 3
 # The kinds of atoms, as in `index.atoms`.
-PROPERTY, OBJECT, SUBJECT, NODE_S, NODE_O, WORD, ANYWORD, LITERAL_CLASS = range(8)
+PROPERTY, OBJECT, SUBJECT, NODE_S, NODE_O, WORD, ANYWORD, LITERAL_CLASS, CLASS_O, HOME_CLASS = range(10)
 # The places of `Work.count`.
-TERMS, SPREAD, WORDS, HITS, EPOCH, SUBCLASSED, CANDIDATES, VISITED, KEYS, TYPED, CHOSEN, UNKNOWN = range(12)
+(
+    TERMS,
+    SPREAD,
+    WORDS,
+    HITS,
+    EPOCH,
+    SUBCLASSED,
+    CANDIDATES,
+    VISITED,
+    KEYS,
+    TYPED,
+    CHOSEN,
+    UNKNOWN,
+    LISTED,
+    STEPS,
+    FETCHED,
+    FAILED,
+) = range(16)
 
 STRING, LANG_STRING = 3, 4
 """Two datatypes that literals do not name; their places in every dictionary."""
@@ -50,6 +67,8 @@ _S30, _S60, _S32 = np.uint64(30), np.uint64(60), np.uint64(32)
 _NONE, _U1 = np.uint64(0), np.uint64(1)
 _AT, _QUOTE = 64, 34
 _NOT_WANTED, _WANTED = -2, -1
+AHEAD = 64
+"""So many rules are fetched at once."""
 NEAR = 512
 """The words of `Work.near`, a power of two."""
 _NEARLY, _S6, _LOW6 = np.uint64(NEAR - 1), np.uint64(6), np.uint64(63)
@@ -94,10 +113,23 @@ class Work(NamedTuple):
     chosen: Ints  # the rules to decide
     rule_stamp: Ints
     subscription_stamp: Ints
+    code_at: Longs  # of the rules that are fetched
+    code_end: Longs
+    link: Ints  # four lists through all triples, one behind the other: by property, subject, object, and of all
+    list_head: Ints  # by term of the event, twice: the first triple it is the subject of, and the object of
+    list_size: Ints  # the same: how many there are
+    type_head: Ints  # by term of the event: the first triple that gives it a type
+    property_size: Ints  # by property: how many triples it has
+    marks: Words  # by property, twice: bits for the subjects it has, and for the objects
+    class_bit: Bytes  # by term of the event: the bit it has as a class
+    classes: Words  # by term of the event: the bits of its classes
+    taken: Bytes  # by term of the event: whether it is the image of a vertex
+    open: Words  # by variable: bits for the terms that it may be
     bound: Ints  # by variable: the term of the event, or -1
     cursor: Ints  # by pattern
     trail: Ints  # by pattern: which variables it bound, as bits
     place: Ints  # by pattern: where it is in the code
+    list: Ints  # by pattern: where in `link` the list it goes through is
     text_stack: Bytes
     ends: Bytes
     stack: Bytes
@@ -194,6 +226,12 @@ def _stated(names: Names, work: Work, size: int) -> int:
         last = 1 if single else names.up_first[p + 1]
         if count[SPREAD] + last - first > work.s.size or count[TYPED] + 2 > work.typed.size:
             return TOO_MANY
+        if p == TYPE and terms.id[o] >= 0:
+            # All that follows from a type, itself included, comes with the classes above it.
+            work.typed[count[TYPED]] = s
+            work.typed[count[TYPED] + 1] = terms.id[o]
+            count[TYPED] += 2
+            continue
         for at in range(first, last):
             q = p if single else names.up[at]
             _add(names, work, s, q, o, p != TYPE)
@@ -267,7 +305,7 @@ def _push(work: Work, kind: int, first: int, second: int) -> None:
 
 
 @inlined
-def _hit(work: Work, atom: int) -> None:
+def hit(work: Work, atom: int) -> None:
     place = atom >> 6
     bit = _U1 << np.uint64(atom & 63)
     if work.seen[place] & bit == _NONE:
@@ -302,7 +340,7 @@ def _linked(names: Names, atoms: Atoms, work: Work) -> int:
             work.head_stamp[property] = epoch
             work.head[property] = -1
             if atoms.of_property[property] >= 0:
-                _hit(work, atoms.of_property[property])
+                hit(work, atoms.of_property[property])
         if subject >= 0 and s != subject:
             unknown |= ONE_SUBJECT
         subject = s
@@ -408,7 +446,7 @@ def _look_up(atoms: Atoms, work: Work) -> None:
     for n in range(found):
         work.there[n] = np.uint64(atoms.id[work.places[n]])
     for n in range(found):
-        _hit(work, np.int64(work.there[n]))
+        hit(work, np.int64(work.there[n]))
 
 
 @inlined

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from tidings.index.arrays import Bytes, Ints
-from tidings.index.kernels.event import EPOCH, SPREAD, SUBCLASSED, Work, datatype_of
+from tidings.index.kernels.event import EPOCH, FAILED, STEPS, SUBCLASSED, Work, datatype_of
 from tidings.index.kernels.fulltext import holds
 from tidings.index.kernels.jit import inlined
+from tidings.index.kernels.lists import first_of, has_type
 from tidings.index.kernels.numbers import NOT_A_NUMBER, compared, parsed
 from tidings.index.kernels.scan import LITERAL
 from tidings.index.layout import (
@@ -17,6 +20,7 @@ from tidings.index.layout import (
     NOT_EQUAL,
     OP_AND,
     OP_CLASS,
+    OP_EXISTS,
     OP_IS_A,
     OP_NOT,
     OP_NUMBER,
@@ -26,50 +30,39 @@ from tidings.index.layout import (
     OP_TEXT,
     OP_VALUE,
     TRUE,
-    TYPE,
     UNSURE,
     Names,
     Rules,
 )
 
 NO, YES, ASKED = 0, 1, 2
-STEPS = 20_000
+MOST_STEPS = 20_000
 """What a search may take before the rule is left to the verifier, which counts its own steps."""
 MOST_VARIABLES = 30
 MOST_PATTERNS = 30
+MOST_INNER = 8
 
 _BOUND_S, _BOUND_O = 1, 2
+# Where so many searches of an event were in vain, others are likely to be, and a look before each of them pays.
+_MANY = 16
+# An index that is not below 0, and need not be looked at for that.
+_u = np.uint64
+_EVERY, _NONE = np.uint64(0xFFFFFFFFFFFFFFFF), np.uint64(0)
 
 
 @inlined
 def _node(work: Work, node: int) -> int:
     """The term of the event that a node of the code is; -1 where there is none (yet)."""
     if node < 0:
-        return work.bound[-1 - node]
-    return work.local[node] if work.local_stamp[node] == work.count[EPOCH] else -1
-
-
-@inlined
-def _has_type(names: Names, work: Work, term: int, cls: int) -> bool:
-    """Whether E* says that `term` is of the class `cls`."""
-    epoch = work.count[EPOCH]
-    property = names.property[TYPE]
-    if property < 0 or work.head_stamp[property] != epoch or work.local_stamp[cls] != epoch:
-        return False
-    image = work.local[cls]
-    at = work.head[property]
-    while at >= 0:
-        if work.s[at] == term and work.o[at] == image:
-            return True
-        at = work.next[at]
-    return False
+        return work.bound[_u(-1 - node)]
+    return work.local[_u(node)] if work.local_stamp[_u(node)] == work.count[EPOCH] else -1
 
 
 @inlined
 def _has_class(data: Bytes, names: Names, work: Work, term: int, cls: int) -> bool:
     """Whether an OPS vertex has a class; that of a literal is its datatype."""
     if work.terms.kind[term] != LITERAL:
-        return _has_type(names, work, term, cls)
+        return has_type(work, term, cls)
     for at in range(names.literal.size):
         if names.literal[at] == cls:
             return True
@@ -103,7 +96,7 @@ def _is_a(names: Names, work: Work, term: int, cls: int, strictly: int) -> int:
     id = work.terms.id[term]
     if id >= 0 and _is_above(names, id, cls):
         return FALSE if strictly and _is_above(names, cls, id) else TRUE
-    return TRUE if _has_type(names, work, term, cls) else FALSE
+    return TRUE if has_type(work, term, cls) else FALSE
 
 
 @inlined
@@ -137,15 +130,92 @@ def _combined(stack: Bytes, first: int, last: int, decisive: int) -> int:
 
 
 @inlined
+def _fits(work: Work, t: int, s: int, p: int, o: int, s_term: int, o_term: int) -> bool:
+    """Whether a triple of the event fits a pattern whose ends are these terms so far."""
+    # No branches: which of these fails cannot be foretold.
+    found_s, found_o = work.s[_u(t)], work.o[_u(t)]
+    return (
+        ((s_term < 0) | (found_s == s_term))
+        & ((o_term < 0) | (found_o == o_term))
+        & ((p < 0) | (work.p[_u(t)] == p))
+        & ((s != o) | (found_s == found_o))
+    )
+
+
+@inlined
+def _bind(work: Work, frame: int, t: int, s: int, o: int) -> None:
+    """Give the free ends of a pattern the terms of a triple; the frame notes which these are."""
+    trail = 0
+    if s < 0 and work.bound[_u(-1 - s)] < 0:
+        work.bound[_u(-1 - s)] = work.s[_u(t)]
+        work.taken[_u(work.s[_u(t)])] = 1
+        trail = _BOUND_S
+    if o < 0 and work.bound[_u(-1 - o)] < 0:
+        work.bound[_u(-1 - o)] = work.o[_u(t)]
+        work.taken[_u(work.o[_u(t)])] = 1
+        trail |= _BOUND_O
+    work.trail[_u(frame)] = trail
+
+
+@inlined
+def _unbind(work: Work, frame: int, s: int, o: int) -> None:
+    if work.trail[_u(frame)] & _BOUND_S:
+        work.taken[_u(work.bound[-1 - s])] = 0
+        work.bound[_u(-1 - s)] = -1
+    if work.trail[_u(frame)] & _BOUND_O:
+        work.taken[_u(work.bound[-1 - o])] = 0
+        work.bound[_u(-1 - o)] = -1
+    work.trail[_u(frame)] = 0
+
+
+@inlined
+def _exists(work: Work, code: Ints, at: int, patterns: int) -> int:
+    """Whether the patterns from `at` on have a solution with the present bindings, which stay as they are."""
+    count, link = work.count, work.link
+    value = FALSE
+    depth, entering = 0, True
+    while depth >= 0:
+        frame, place = MOST_PATTERNS + depth, at + 3 * depth
+        s, p, o = code[_u(place)], code[_u(place + 1)], code[_u(place + 2)]
+        t, list = -1, 0
+        if not entering:
+            _unbind(work, frame, s, o)
+            list = work.list[_u(frame)]
+            t = link[_u(list + work.cursor[_u(frame)])]
+        s_term, o_term = _node(work, s), _node(work, o)
+        if entering and (s < 0 or s_term >= 0) and (o < 0 or o_term >= 0):
+            t, list = first_of(work, s_term, p, o_term)
+        while value == FALSE and t >= 0 and not _fits(work, t, s, p, o, s_term, o_term):
+            t = link[_u(list + t)]
+            count[STEPS] += 1
+        count[STEPS] += 1
+        if t >= 0 and value == FALSE and count[STEPS] > MOST_STEPS:
+            value = UNSURE
+        if t >= 0 and value == FALSE and depth + 1 == patterns:
+            value = TRUE
+        # Once the value is known, only the way back is left, which frees what was bound.
+        entering = t >= 0 and value == FALSE
+        if entering:
+            _bind(work, frame, t, s, o)
+            work.list[_u(frame)] = list
+            work.cursor[_u(frame)] = t
+        depth += 1 if entering else -1
+    return value
+
+
+@inlined
 def value_of(data: Bytes, names: Names, rules: Rules, work: Work, at: int, stop: int) -> int:
     """The value of the postfix expression `code[at:stop]` under the present bindings."""
     code, stack = rules.code, work.stack
     top = 0
     while at < stop:
-        op = code[at]
+        op = code[_u(at)]
         value = UNSURE
-        if op == OP_AND or op == OP_OR:
-            count = code[at + 1]
+        if op == OP_CLASS:
+            value = TRUE if _has_class(data, names, work, _node(work, code[_u(at + 1)]), code[_u(at + 2)]) else FALSE
+            at += 3
+        elif op == OP_AND or op == OP_OR:
+            count = code[_u(at + 1)]
             value = _combined(stack, top - count, top, FALSE if op == OP_AND else TRUE)
             top -= count
             at += 2
@@ -155,8 +225,8 @@ def value_of(data: Bytes, names: Names, rules: Rules, work: Work, at: int, stop:
             value = TRUE if value == FALSE else FALSE if value == TRUE else value
             at += 1
         elif op == OP_TEXT:
-            term = _node(work, code[at + 1])
-            end = at + code[at + 2]
+            term = _node(work, code[_u(at + 1)])
+            end = at + code[_u(at + 2)]
             if term < 0:
                 value = ERROR
             elif work.terms.kind[term] != LITERAL:
@@ -166,26 +236,26 @@ def value_of(data: Bytes, names: Names, rules: Rules, work: Work, at: int, stop:
                 held = holds(work.words, first, last, code, at + 3, end, work.text_stack, work.ends)
                 value = TRUE if held else FALSE
             at = end
-        elif op == OP_CLASS:
-            value = TRUE if _has_class(data, names, work, _node(work, code[at + 1]), code[at + 2]) else FALSE
-            at += 3
         elif op == OP_RESOURCE:
-            value = FALSE if work.terms.kind[_node(work, code[at + 1])] == LITERAL else TRUE
+            value = FALSE if work.terms.kind[_node(work, code[_u(at + 1)])] == LITERAL else TRUE
             at += 2
         elif op == OP_NUMBER or op == OP_VALUE:
-            number = rules.numbers[code[at + 3]]
-            term = _node(work, code[at + 1])
+            number = rules.numbers[code[_u(at + 3)]]
+            term = _node(work, code[_u(at + 1)])
             if term >= 0:
-                value = _number(data, names, work, term, code[at + 2], number, op == OP_VALUE)
+                value = _number(data, names, work, term, code[_u(at + 2)], number, op == OP_VALUE)
             at += 4
         elif op == OP_SAME:
-            term = _node(work, code[at + 1])
+            term = _node(work, code[_u(at + 1)])
             if term >= 0:
-                value = TRUE if work.terms.id[term] == code[at + 2] else FALSE
+                value = TRUE if work.terms.id[term] == code[_u(at + 2)] else FALSE
             at += 3
         elif op == OP_IS_A:
-            value = _is_a(names, work, _node(work, code[at + 1]), code[at + 2], code[at + 3])
+            value = _is_a(names, work, _node(work, code[_u(at + 1)]), code[_u(at + 2)], code[_u(at + 3)])
             at += 4
+        elif op == OP_EXISTS:
+            value = _exists(work, code, at + 2, code[_u(at + 1)])
+            at += 2 + 3 * code[_u(at + 1)]
         else:
             at += 1
         stack[top] = value
@@ -194,16 +264,108 @@ def value_of(data: Bytes, names: Names, rules: Rules, work: Work, at: int, stop:
 
 
 @inlined
-def _fresh(work: Work, code: Ints, at: int, variables: int, term: int) -> bool:
-    """Whether no other vertex of an OPS subscription has this image. The constants are listed behind the head."""
-    for n in range(variables):
-        if work.bound[n] == term:
-            return False
-    id = work.terms.id[term]
-    for n in range(code[at + 3]):
-        if code[at + 4 + n] == id:
-            return False
+def _holding(data: Bytes, names: Names, rules: Rules, work: Work, at: int) -> int:
+    """What the expressions of the pattern at `at` come to: FALSE where one is not true, UNSURE where one may not be."""
+    found = TRUE
+    expression = at + 4
+    stop = expression + rules.code[_u(at + 3)]
+    while expression < stop and found != FALSE:
+        size = rules.code[_u(expression)]
+        value = value_of(data, names, rules, work, expression + 1, expression + 1 + size)
+        if value == FALSE or value == ERROR:
+            found = FALSE
+        elif value == UNSURE:
+            found = UNSURE
+        expression += 1 + size
+    return found
+
+
+@inlined
+def _may_join(work: Work, code: Ints, head: int) -> bool:
+    """Whether each variable may be a term that fits all patterns around it, as far as 64 bits tell."""
+    for n in range(code[_u(head)]):
+        work.open[n] = _EVERY
+    at = head + 4 + code[_u(head + 3)]
+    for _ in range(code[_u(head + 1)]):
+        s, p, o = code[_u(at)], code[_u(at + 1)], code[_u(at + 2)]
+        if p >= 0:
+            if work.head_stamp[p] != work.count[EPOCH]:
+                return False
+            if s < 0:
+                work.open[-1 - s] &= work.marks[2 * p]
+                if work.open[-1 - s] == _NONE:
+                    return False
+            if o < 0:
+                work.open[-1 - o] &= work.marks[2 * p + 1]
+                if work.open[-1 - o] == _NONE:
+                    return False
+        at += 4 + code[_u(at + 3)]
     return True
+
+
+@inlined
+def _search(data: Bytes, names: Names, rules: Rules, work: Work, head: int) -> int:
+    """NO, YES or ASKED, by the code at `head`."""
+    code, link, count = rules.code, work.link, work.count
+    patterns, flags = code[_u(head + 1)], code[_u(head + 2)]
+    injective = flags & INJECTIVE != 0
+    answer = NO
+    doubts = 0  # bits: the patterns on the path whose expressions are not sure to hold
+    depth, entering = 0, True
+    work.place[_u(0)] = head + 4 + code[_u(head + 3)]
+    while depth >= 0:
+        at = work.place[_u(depth)]
+        s, p, o = code[_u(at)], code[_u(at + 1)], code[_u(at + 2)]
+        t, list = -1, 0
+        if not entering:
+            _unbind(work, depth, s, o)
+            doubts &= ~(1 << depth)
+            list = work.list[_u(depth)]
+            t = link[_u(list + work.cursor[_u(depth)])]
+        s_term, o_term = _node(work, s), _node(work, o)
+        if entering and (s < 0 or s_term >= 0) and (o < 0 or o_term >= 0):
+            t, list = first_of(work, s_term, p, o_term)
+        entering = False
+        while t >= 0:
+            count[STEPS] += 1
+            fits = _fits(work, t, s, p, o, s_term, o_term)
+            if fits and injective:
+                # An end that is free must not be taken, and two free ends not be one.
+                found_s, found_o = work.s[_u(t)], work.o[_u(t)]
+                fits = (
+                    (work.arc[_u(t)] != 0)
+                    & ((s_term >= 0) | (work.taken[_u(found_s)] == 0))
+                    & ((o_term >= 0) | (work.taken[_u(found_o)] == 0))
+                    & ((s == o) | (s_term >= 0) | (o_term >= 0) | (found_s != found_o))
+                )
+            if fits:
+                _bind(work, depth, t, s, o)
+                holding = _holding(data, names, rules, work, at)
+                if holding != FALSE:
+                    if holding == UNSURE:
+                        doubts |= 1 << depth
+                    entering = True
+                    break
+                _unbind(work, depth, s, o)
+            t = link[_u(list + t)]
+        if count[STEPS] > MOST_STEPS:
+            return ASKED
+        if not entering:
+            depth -= 1
+            continue
+        work.list[_u(depth)] = list
+        work.cursor[_u(depth)] = t
+        if depth + 1 < patterns:
+            depth += 1
+            work.place[_u(depth)] = at + 4 + code[_u(at + 3)]
+        elif flags & ASK:
+            return ASKED
+        elif doubts == 0:
+            return YES
+        else:
+            answer = ASKED
+            entering = False
+    return answer
 
 
 @inlined
@@ -215,99 +377,25 @@ def decide(data: Bytes, names: Names, rules: Rules, work: Work, rule: int) -> in
     """
     code = rules.code
     head = rules.code_at[rule]
-    variables, patterns, flags = code[head], code[head + 1], code[head + 2]
-    if patterns == 0:
-        return ASKED if flags & ASK else YES
-    injective = flags & INJECTIVE != 0
-    epoch = work.count[EPOCH]
-    for n in range(variables):
+    if code[head + 1] == 0:
+        return ASKED if code[head + 2] & ASK else YES
+    if work.count[FAILED] > _MANY and not _may_join(work, code, head):
+        return NO
+    work.count[STEPS] = 0
+    for n in range(code[head]):
         work.bound[n] = -1
-    answer = NO
-    steps = 0
-    depth = 0
-    doubts = 0  # bits: the patterns on the path whose expressions are not sure to hold
-    work.place[0] = head + 4 + code[head + 3]
-    work.cursor[0] = -2
-    while depth >= 0:
-        at = work.place[depth]
-        s, p, o = code[at], code[at + 1], code[at + 2]
-        cursor = work.cursor[depth]
-        if cursor == -2:
-            work.trail[depth] = 0
-            if p >= 0:
-                cursor = work.head[p] if work.head_stamp[p] == epoch else -1
-            else:
-                cursor = work.count[SPREAD] - 1
-        else:
-            if work.trail[depth] & _BOUND_S:
-                work.bound[-1 - s] = -1
-            if work.trail[depth] & _BOUND_O:
-                work.bound[-1 - o] = -1
-            work.trail[depth] = 0
-            doubts &= ~(1 << depth)
-            cursor = work.next[cursor] if p >= 0 else cursor - 1
-        s_term, o_term = _node(work, s), _node(work, o)
-        if (s >= 0 and s_term < 0) or (o >= 0 and o_term < 0):
-            cursor = -1
-        found = False
-        while cursor >= 0:
-            steps += 1
-            if (
-                (s_term < 0 or work.s[cursor] == s_term)
-                and (o_term < 0 or work.o[cursor] == o_term)
-                and (not injective or work.arc[cursor])
-            ):
-                trail = 0
-                fits = True
-                if s_term < 0:
-                    if injective and not _fresh(work, code, head, variables, work.s[cursor]):
-                        fits = False
-                    else:
-                        work.bound[-1 - s] = work.s[cursor]
-                        trail = _BOUND_S
-                if fits and o_term < 0:
-                    if s == o:
-                        fits = work.s[cursor] == work.o[cursor]
-                    elif injective and not _fresh(work, code, head, variables, work.o[cursor]):
-                        fits = False
-                    else:
-                        work.bound[-1 - o] = work.o[cursor]
-                        trail |= _BOUND_O
-                work.trail[depth] = trail
-                expression = at + 4
-                stop = expression + code[at + 3]
-                while fits and expression < stop:
-                    size = code[expression]
-                    value = value_of(data, names, rules, work, expression + 1, expression + 1 + size)
-                    if value == FALSE or value == ERROR:
-                        fits = False
-                    elif value == UNSURE:
-                        doubts |= 1 << depth
-                    expression += 1 + size
-                if fits:
-                    found = True
-                    break
-                if trail & _BOUND_S:
-                    work.bound[-1 - s] = -1
-                if trail & _BOUND_O:
-                    work.bound[-1 - o] = -1
-                work.trail[depth] = 0
-                doubts &= ~(1 << depth)
-            cursor = work.next[cursor] if p >= 0 else cursor - 1
-        if steps > STEPS:
-            return ASKED
-        if not found:
-            depth -= 1
-            continue
-        work.cursor[depth] = cursor
-        if depth + 1 == patterns:
-            if doubts == 0 and flags & ASK == 0:
-                return YES
-            answer = ASKED
-            if flags & ASK:
-                return ASKED
-            continue
-        depth += 1
-        work.place[depth] = at + 4 + code[at + 3]
-        work.cursor[depth] = -2
+    for n in range(code[head + 3]):
+        term = _node(work, code[head + 4 + n])
+        if term >= 0:
+            work.taken[term] = 1
+    answer = _search(data, names, rules, work, head)
+    if answer == NO:
+        work.count[FAILED] += 1
+    for n in range(code[head + 3]):
+        term = _node(work, code[head + 4 + n])
+        if term >= 0:
+            work.taken[term] = 0
+    for n in range(code[head]):
+        if work.bound[n] >= 0:
+            work.taken[work.bound[n]] = 0
     return answer

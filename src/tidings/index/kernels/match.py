@@ -5,11 +5,14 @@ from __future__ import annotations
 from tidings.index.arrays import Bytes, Ints, Longs
 from tidings.index.folding import Folding
 from tidings.index.kernels.event import (
+    AHEAD,
     CANDIDATES,
     CHOSEN,
     DONE,
     EPOCH,
+    FETCHED,
     HITS,
+    LISTED,
     UNKNOWN,
     VISITED,
     OddTexts,
@@ -21,13 +24,18 @@ from tidings.index.kernels.event import (
 )
 from tidings.index.kernels.jit import inlined, kernel
 from tidings.index.kernels.join import ASKED, NO, YES, decide
+from tidings.index.kernels.lists import find_classes, make_lists
 from tidings.index.kernels.scan import READ, forget, read_event
-from tidings.index.layout import MORE, REFILED, SHARED, Filed, Index, Rules
+from tidings.index.layout import CLASSES, MORE, REFILED, SHARED, Filed, Index, Rules
 
 # The places of `done`: events, bytes, answers; and what ended the call.
 EVENTS, AT, ANSWERS, STATUS = 0, 1, 2, 3
 # What ended a call: the end of the data, no more room for answers, or an event that wants another table or more room.
 FINISHED, NO_ROOM = 0, 4
+
+
+# Numbers in a line of memory, and the most of a rule's code that is fetched ahead.
+_LINE, _MOST_FETCHED = 16, 256
 
 
 @inlined
@@ -75,6 +83,26 @@ def _met(filed: Filed, work: Work) -> None:
 
 
 @inlined
+def _fetch(rules: Rules, work: Work, first: int, last: int) -> None:
+    """Have what is known of these rules close by. It is far away, but what nothing waits for comes at once."""
+    unknown = work.count[UNKNOWN]
+    came = 0
+    for n in range(first, last):
+        rule = work.chosen[n]
+        came ^= rules.subscription[rule] ^ rules.alive[rule]
+        if rules.needs_first[rule] < rules.needs_first[rule + 1]:
+            came ^= rules.needs[rules.needs_first[rule]]
+        work.code_at[n - first] = rules.code_at[rule] if rules.how[rule] & unknown else -1
+        work.code_end[n - first] = rules.code_at[rule + 1] if rule + 1 < rules.code_at.size else 0
+    for n in range(last - first):
+        at = work.code_at[n]
+        if at >= 0:
+            for place in range(at, min(work.code_end[n], at + _MOST_FETCHED), _LINE):
+                came ^= rules.code[place]
+    work.count[FETCHED] = came
+
+
+@inlined
 def _decide_all(data: Bytes, index: Index, work: Work, event: int, out: Ints, n: int) -> int:
     """Note the answers: (event, subscription, YES or ASKED)."""
     rules, count = index.rules, work.count
@@ -82,6 +110,8 @@ def _decide_all(data: Bytes, index: Index, work: Work, event: int, out: Ints, n:
     met = count[CHOSEN]
     candidates = 0
     for number in range(met + rules.always.size):
+        if number % AHEAD == 0:
+            _fetch(rules, work, number, min(number + AHEAD, met))
         always = number >= met
         rule = rules.always[number - met] if always else work.chosen[number]
         if not rules.alive[rule]:
@@ -99,6 +129,8 @@ def _decide_all(data: Bytes, index: Index, work: Work, event: int, out: Ints, n:
             continue
         answer = YES
         if how & unknown or always:
+            if count[LISTED] != epoch:
+                make_lists(index.names, work)
             answer = decide(data, index.names, rules, work, rule)
         if answer == NO:
             continue
@@ -143,6 +175,8 @@ def match_lines(
         if status == READ:
             status = spread(data, index.names, folds, odd, index.atoms, work, terms, size)
             if status == DONE:
+                if index.names.wanted[CLASSES]:
+                    find_classes(data, index.names, index.atoms, work)
                 _met(index.filed, work)
                 n = _decide_all(data, index, work, event, out, n)
                 if 3 * n > out.size:

@@ -16,7 +16,7 @@ import numpy as np
 from tidings.index.atoms import ALWAYS, All, Atom, Condition, Kind
 from tidings.index.filing import Filing, filing
 from tidings.index.folding import shared_folder
-from tidings.index.kernels.join import ASKED, MOST_PATTERNS, MOST_VARIABLES, NO, STEPS, YES
+from tidings.index.kernels.join import ASKED, MOST_PATTERNS, MOST_STEPS, MOST_VARIABLES, NO, YES
 from tidings.index.rules import Rule, rules_of
 from tidings.index.scanner import Scanner, padded
 from tidings.index.store import Store
@@ -263,6 +263,11 @@ class _Told:
                 return f'the word "{atom.first}" in a literal'
             case Kind.LITERAL:
                 return f"a literal of the datatype {self._names.term(first)} or below"
+            case Kind.CLASS_O:
+                asked = self._property(first), self._class(second)
+                return "a triple with the property {} and an object of the class {}".format(*asked)
+            case Kind.HOME:
+                return f"the home vertex, of the class {self._class(first)}"
 
     def _property(self, term: Term) -> str:
         return self._or_below(term, self._ontology.subproperties(term))
@@ -324,7 +329,7 @@ def _too_much(block: Block) -> str:
         return f"more than {MOST_VARIABLES} variables"
     if any(isinstance(triple.p, Var) and nodes.count(triple.p) > 1 for triple in block.triples):
         return "a variable property that stands in several places"
-    return f"a search of more than {STEPS} steps"
+    return f"a search of more than {MOST_STEPS} steps"
 
 
 def _beyond(query: Query) -> Iterator[str]:
