@@ -16,7 +16,7 @@ from tidings.index.arrays import Bytes, Floats, Ints, Longs, Words
 from tidings.index.kernels.dictionary import Dictionary
 from tidings.index.kernels.words import Vocabulary
 
-VERSION = 1
+VERSION = 2
 """Of what the arrays mean: the hash, the keys of atoms, the codes of rules. Whoever changes one of them raises it."""
 
 # The first terms of every dictionary.

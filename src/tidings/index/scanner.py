@@ -14,7 +14,7 @@ import numpy as np
 from tidings.index.arrays import Ints, Longs
 from tidings.index.folding import Folder
 from tidings.index.kernels.dictionary import Dictionary
-from tidings.index.kernels.event import AHEAD, NEAR, ODD_TEXT, TOO_MANY, OddTexts, Work
+from tidings.index.kernels.event import AHEAD, EPOCH, NEAR, ODD_TEXT, TOO_MANY, OddTexts, Work
 from tidings.index.kernels.join import MOST_INNER, MOST_PATTERNS, MOST_VARIABLES
 from tidings.index.kernels.match import ANSWERS, AT, EVENTS, NO_ROOM, STATUS, match_lines
 from tidings.index.kernels.scan import ODD, Terms, Triples
@@ -29,6 +29,8 @@ PADDING = 64
 
 _STACK = 1024
 _LOOK_AHEAD = 4096
+_LAST_EPOCH = 1 << 30
+"""Scratch arrays that have seen so many events are made anew: their stamps must never come round again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +126,8 @@ class Scanner:
             index.filed.rule.size + index.filed.chain_rule.size,
         )
         if old is not None and (
-            old.head.size >= sizes[0]
+            old.count[EPOCH] < _LAST_EPOCH
+            and old.head.size >= sizes[0]
             and old.local.size >= sizes[1]
             and old.hits.size >= sizes[2]
             and old.rule_stamp.size >= sizes[3]

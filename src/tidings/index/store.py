@@ -41,6 +41,7 @@ from tidings.index.rules import Rule
 from tidings.index.usage import Usage, cost
 from tidings.lang.pattern import Query
 from tidings.ontology import Ontology
+from tidings.rdf.terms import RDF_TYPE
 
 _NOBODY = -1
 _NO_ROWS: Longs = np.zeros(1, np.int64)
@@ -200,6 +201,7 @@ class Store:
             case Kind.CLASS_O | Kind.HOME:
                 names.ask(second if kind is Kind.CLASS_O else first, AS_CLASS)
                 names.want(CLASSES)
+                names.property(RDF_TYPE)
 
     # ------------------------------------------------------------------------------------------------------- arrays
 

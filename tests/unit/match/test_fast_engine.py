@@ -153,6 +153,16 @@ class TestParts:
         assert len(engine) == 45
 
 
+def test_more_variables_than_a_kernel_has_and_a_class_that_nobody_else_asks_for() -> None:
+    patterns = " . ".join(f"?s <{X}p{n}> ?v{n}" for n in range(35))
+    engine = Fast(ontology(f"<{X}Dog> {SUB} <{X}Animal>"))
+    engine.add("wide", query(f"SELECT ?s {{ {patterns} . ?v0 a <{X}Animal> }}"))
+    engine.add("more", query(f"SELECT ?s {{ {patterns} . ?v0 a <{X}Cat> }}"))
+    lines = [f"<{X}s> <{X}p{n}> <{X}o{n}>" for n in range(35)]
+    assert ids(engine, event(*lines, f"<{X}o0> {TYPE} <{X}Dog>")) == ["wide"]
+    assert ids(engine, event(*lines)) == []
+
+
 class TestOntologies:
     def test_another_ontology_is_known_at_once_and_it_says_who_was_compiled_anew(self) -> None:
         old = ontology(f"<{X}Dog> {SUB} <{X}Animal>", f"<{X}barks> {SUBPROPERTY} <{X}speaks>")

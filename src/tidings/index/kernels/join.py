@@ -143,14 +143,14 @@ def _fits(work: Work, t: int, s: int, p: int, o: int, s_term: int, o_term: int) 
 
 
 @inlined
-def _bind(work: Work, frame: int, t: int, s: int, o: int) -> None:
+def _bind(work: Work, frame: int, t: int, s: int, o: int, s_term: int, o_term: int) -> None:
     """Give the free ends of a pattern the terms of a triple; the frame notes which these are."""
     trail = 0
-    if s < 0 and work.bound[_u(-1 - s)] < 0:
+    if s_term < 0:
         work.bound[_u(-1 - s)] = work.s[_u(t)]
         work.taken[_u(work.s[_u(t)])] = 1
         trail = _BOUND_S
-    if o < 0 and work.bound[_u(-1 - o)] < 0:
+    if o_term < 0 and o != s:
         work.bound[_u(-1 - o)] = work.o[_u(t)]
         work.taken[_u(work.o[_u(t)])] = 1
         trail |= _BOUND_O
@@ -196,7 +196,7 @@ def _exists(work: Work, code: Ints, at: int, patterns: int) -> int:
         # Once the value is known, only the way back is left, which frees what was bound.
         entering = t >= 0 and value == FALSE
         if entering:
-            _bind(work, frame, t, s, o)
+            _bind(work, frame, t, s, o, s_term, o_term)
             work.list[_u(frame)] = list
             work.cursor[_u(frame)] = t
         depth += 1 if entering else -1
@@ -271,7 +271,11 @@ def _holding(data: Bytes, names: Names, rules: Rules, work: Work, at: int) -> in
     stop = expression + rules.code[_u(at + 3)]
     while expression < stop and found != FALSE:
         size = rules.code[_u(expression)]
-        value = value_of(data, names, rules, work, expression + 1, expression + 1 + size)
+        if size == 3 and rules.code[_u(expression + 1)] == OP_CLASS:
+            term = _node(work, rules.code[_u(expression + 2)])
+            value = TRUE if _has_class(data, names, work, term, rules.code[_u(expression + 3)]) else FALSE
+        else:
+            value = value_of(data, names, rules, work, expression + 1, expression + 1 + size)
         if value == FALSE or value == ERROR:
             found = FALSE
         elif value == UNSURE:
@@ -311,6 +315,7 @@ def _search(data: Bytes, names: Names, rules: Rules, work: Work, head: int) -> i
     injective = flags & INJECTIVE != 0
     answer = NO
     doubts = 0  # bits: the patterns on the path whose expressions are not sure to hold
+    steps = 0
     depth, entering = 0, True
     work.place[_u(0)] = head + 4 + code[_u(head + 3)]
     while depth >= 0:
@@ -327,7 +332,7 @@ def _search(data: Bytes, names: Names, rules: Rules, work: Work, head: int) -> i
             t, list = first_of(work, s_term, p, o_term)
         entering = False
         while t >= 0:
-            count[STEPS] += 1
+            steps += 1
             fits = _fits(work, t, s, p, o, s_term, o_term)
             if fits and injective:
                 # An end that is free must not be taken, and two free ends not be one.
@@ -339,7 +344,7 @@ def _search(data: Bytes, names: Names, rules: Rules, work: Work, head: int) -> i
                     & ((s == o) | (s_term >= 0) | (o_term >= 0) | (found_s != found_o))
                 )
             if fits:
-                _bind(work, depth, t, s, o)
+                _bind(work, depth, t, s, o, s_term, o_term)
                 holding = _holding(data, names, rules, work, at)
                 if holding != FALSE:
                     if holding == UNSURE:
@@ -348,7 +353,7 @@ def _search(data: Bytes, names: Names, rules: Rules, work: Work, head: int) -> i
                     break
                 _unbind(work, depth, s, o)
             t = link[_u(list + t)]
-        if count[STEPS] > MOST_STEPS:
+        if steps + count[STEPS] > MOST_STEPS:
             return ASKED
         if not entering:
             depth -= 1
