@@ -75,14 +75,12 @@ class WholeText:
         return False
 
     def cut(self, at: int, size: int) -> int:
-        # The last lines have to be copied, as kernels look beyond the end: let these be few.
-        early = self.stop - PADDING - at
-        return _cut(self._data, at, min(size, early) if early > _LOOK else size, self.stop)
+        return _cut(self._data, at, size, self.stop)
 
     def window(self, at: int, stop: int) -> tuple[Bytes, int]:
         if stop + PADDING <= self._data.size:
             return self._data, 0
-        # The last line may lack its newline.
+        # Kernels look beyond the end, so what is last has to be copied; and its last line may lack its newline.
         data = self.lines(at, stop)
         return padded(data if data.endswith(b"\n") else data + b"\n"), at
 
