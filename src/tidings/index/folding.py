@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import unicodedata
 from functools import cache
+from threading import Lock
 from typing import NamedTuple
 
 import numpy as np
@@ -52,10 +53,15 @@ class Folder:
             np.full(_PAGES, _UNKNOWN, np.int32), none, np.zeros(1, np.int32), none, np.zeros(0, np.uint8)
         )
         self._texts: dict[str, int] = {}
+        self._learning = Lock()
         self.learn("a")
 
     def learn(self, text: str) -> None:
-        """Have the pages of these characters."""
+        """Have the pages of these characters. Threads may learn at once."""
+        with self._learning:
+            self._learn(text)
+
+    def _learn(self, text: str) -> None:
         old = self.tables
         missing = [n for n in sorted({ord(char) // PAGE for char in text}) if old.page[n] == _UNKNOWN]
         if not missing:
