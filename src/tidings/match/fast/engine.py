@@ -50,6 +50,8 @@ _MERGE_AT = 5_000
 _MERGE_SHARE = 20
 """One in so many subscriptions may be live before a merge."""
 
+_FEW = 50
+
 _log = logging.getLogger("tidings")
 
 
@@ -265,14 +267,25 @@ class Fast:
                     self._newest.refresh()
                 self._state = _state(parts, known, self._weak)
         segment = merged(base, lives, known, self._weak)
+        while self._late(segment):
+            pass
         with self._changes:
-            for id in self._removed_meanwhile:
-                number = segment.find(id)
-                if number >= 0:
-                    segment.remove(number)
+            self._late(segment)
             self._state = State((Frozen(segment), self._newest), known)
             self._counts["merges"] += 1
         return segment
+
+    def _late(self, segment: Segment) -> bool:
+        """Take out of a new segment what was removed while it was made. Whether that was much: then there may be more
+        by now, and it is better done while changes go on.
+        """
+        with self._changes:
+            gone, self._removed_meanwhile = self._removed_meanwhile, []
+        for id in gone:
+            number = segment.find(id)
+            if number >= 0:
+                segment.remove(number)
+        return len(gone) > _FEW
 
     def replace_ontology(self, ontology: Ontology) -> tuple[str, ...]:
         """Know another ontology from now on. The ids of the subscriptions that had to be compiled anew."""
