@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 # The quick profile takes the same cases every time, so that a red run is about the change; the soak finds new ones.
@@ -12,3 +13,13 @@ settings.register_profile(
 )
 settings.register_profile("soak", settings.get_profile("quick"), derandomize=False, max_examples=20_000)
 settings.load_profile("soak" if os.environ.get("TIDINGS_SOAK") else "quick")
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Compile the kernels before the workers begin, so that they need not all do it, nor wait for it within a test."""
+    if not hasattr(session.config, "workerinput"):
+        from tidings import Matcher
+
+        matcher = Matcher()
+        matcher.add("one", "SELECT ?s { ?s <e:p> ?o }")
+        matcher.match_nquads(b"<e:s> <e:p> <e:o> <e:g> .\n")
