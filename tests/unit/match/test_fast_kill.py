@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -52,13 +53,19 @@ class Writer:
             cwd=ROOT,
         )
         self.generation = 0
+        self.child = 0
         assert self._line() == "ready"
 
     def start(self, command: str) -> int:
         """The process that writes now."""
         assert self.process.stdin is not None
         self.process.stdin.write(f"{command} {self.generation}\n")
-        return int(self._line().removeprefix("writer "))
+        self.child = int(self._line().removeprefix("writer "))
+        return self.child
+
+    def wait(self) -> None:
+        """Until a generation is written."""
+        self.generation = int(self._line().removeprefix("done "))
 
     def end(self) -> str:
         """How the writer ended; what is there is the last generation that it told of, or the one after."""
@@ -90,6 +97,9 @@ def assert_right(matcher: Matcher, generation: int) -> None:
 def writer(tmp_path: Path) -> Iterator[Writer]:
     writer = Writer(tmp_path / "index")
     yield writer
+    if writer.child:
+        with suppress(ProcessLookupError):
+            os.kill(writer.child, signal.SIGKILL)
     writer.process.kill()
     writer.process.communicate()
 
@@ -105,8 +115,7 @@ def test_killed_at_random_moments(command: str, writer: Writer) -> None:
     # However slow the machine is, one of them gets through in the end.
     before = writer.generation
     process = writer.start(command)
-    while fast_writer.generation_of(Matcher.open(writer.folder), writer.generation) == before:
-        time.sleep(0.05)
+    writer.wait()
     os.kill(process, signal.SIGKILL)
     assert writer.end() == "dead"
     assert writer.generation > before
