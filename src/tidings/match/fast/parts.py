@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import threading
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from functools import partial
 
@@ -29,7 +30,7 @@ from tidings.ontology import Ontology
 _MOST_PREPARED = 10_000
 
 
-class Part:
+class Part(ABC):
     """What both kinds have in common: events through the kernels, and subscriptions made ready for the verifier."""
 
     def __init__(self) -> None:
@@ -39,36 +40,36 @@ class Part:
         """How many of its subscriptions are taken out."""
 
     @property
+    @abstractmethod
     def size(self) -> int:
         """How many subscriptions it has, those that are taken out included."""
-        raise NotImplementedError
 
     def __len__(self) -> int:
         return self.size - self.removed
 
-    def index(self) -> Index:
-        raise NotImplementedError
+    @abstractmethod
+    def index(self) -> Index: ...
 
-    def id(self, number: int) -> str:
-        raise NotImplementedError
+    @abstractmethod
+    def id(self, number: int) -> str: ...
 
+    @abstractmethod
     def texts(self, low: int) -> Texts:
         """All ids, for numbers that begin at `low`."""
-        raise NotImplementedError
 
-    def query(self, number: int) -> Query:
-        raise NotImplementedError
+    @abstractmethod
+    def query(self, number: int) -> Query: ...
 
+    @abstractmethod
     def find(self, id: str) -> int:
         """The number of a subscription; -1 where there is none."""
-        raise NotImplementedError
 
-    def remove(self, number: int) -> None:
-        raise NotImplementedError
+    @abstractmethod
+    def remove(self, number: int) -> None: ...
 
+    @abstractmethod
     def numbers(self) -> list[int]:
         """Of all subscriptions that are not taken out."""
-        raise NotImplementedError
 
     def run(self, data: np.ndarray, stops: Longs, *, trusted: bool, quads: bool, start: int) -> Found:
         scanner: Scanner | None = getattr(self._own, "scanner", None)
@@ -76,9 +77,9 @@ class Part:
             scanner = self._own.scanner = Scanner(shared_folder())
         return scanner.run(data, stops, self.index(), trusted=trusted, quads=quads, start=start)
 
+    @abstractmethod
     def later(self, number: int) -> Callable[[], Prepared]:
-        """The same, when it is called; also where the subscription is taken out by then."""
-        raise NotImplementedError
+        """What gives the subscription, made ready, when it is called; also where it is taken out by then."""
 
     def prepared(self, number: int) -> Prepared:
         found = self._prepared.get(number)
