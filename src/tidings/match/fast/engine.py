@@ -267,24 +267,25 @@ class Fast:
                     self._newest.refresh()
                 self._state = _state(parts, known, self._weak)
         segment = merged(base, lives, known, self._weak)
-        while self._late(segment):
+        frozen = Frozen(segment)
+        while self._late(frozen):
             pass
         with self._changes:
-            self._late(segment)
-            self._state = State((Frozen(segment), self._newest), known)
+            self._late(frozen)
+            self._state = State((frozen, self._newest), known)
             self._counts["merges"] += 1
         return segment
 
-    def _late(self, segment: Segment) -> bool:
-        """Take out of a new segment what was removed while it was made. Whether that was much: then there may be more
+    def _late(self, frozen: Frozen) -> bool:
+        """Take out of a new part what was removed while it was made. Whether that was much: then there may be more
         by now, and it is better done while changes go on.
         """
         with self._changes:
             gone, self._removed_meanwhile = self._removed_meanwhile, []
         for id in gone:
-            number = segment.find(id)
+            number = frozen.find(id)
             if number >= 0:
-                segment.remove(number)
+                frozen.remove(number)
         return len(gone) > _FEW
 
     def replace_ontology(self, ontology: Ontology) -> tuple[str, ...]:

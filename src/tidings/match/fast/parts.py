@@ -11,6 +11,7 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from functools import partial
+from typing import TypeAlias
 
 import numpy as np
 
@@ -23,11 +24,15 @@ from tidings.index.segment import Indices, Listed, Segment, joined, listed
 from tidings.index.store import Store
 from tidings.index.usage import Usage
 from tidings.lang import parse, to_text
-from tidings.lang.pattern import Query
+from tidings.lang.pattern import Dialect, Query
 from tidings.match.verify import Prepared
 from tidings.ontology import Ontology
 
+Source: TypeAlias = tuple[str, Dialect]
+"""A subscription as text, and its dialect."""
+
 _MOST_PREPARED = 10_000
+_GONE: Source = ("", "sparql")
 
 
 class Part(ABC):
@@ -130,7 +135,10 @@ class Frozen(Part):
 
 
 class Live(Part):
-    """Takes new subscriptions. The store is made for the first of them: with a large ontology that takes a moment."""
+    """Takes new subscriptions. The store is made for the first of them: with a large ontology that takes a moment.
+
+    It keeps them as texts, as segments do: of thousands of forms, the collector would have to look at every part.
+    """
 
     def __init__(self, known: Callable[[], Ontology], weak: int, usage: Usage | None = None) -> None:
         super().__init__()
@@ -142,7 +150,7 @@ class Live(Part):
         self._index: Index | None = None
         self._ids: list[str] = []
         self._pool = TextPool()
-        self._queries: list[Query | None] = []
+        self._sources: list[Source | None] = []
         self._numbers: dict[str, int] = {}
 
     @property
@@ -156,10 +164,10 @@ class Live(Part):
         return self._store
 
     def add(self, id: str, query: Query) -> None:
-        number = len(self._ids)
+        number, source = len(self._ids), (to_text(query), query.dialect)
         self.store.add(number, query)
         self._ids.append(id)
-        self._queries.append(query)
+        self._sources.append(source)
         self._numbers[id] = number
         self._index = None
 
@@ -182,12 +190,15 @@ class Live(Part):
         return self._pool.texts(low, self._ids)
 
     def query(self, number: int) -> Query:
-        query = self._queries[number]
-        assert query is not None, "a subscription that was taken out does not match"
-        return query
+        return parse(*self._source(number))
 
     def later(self, number: int) -> Callable[[], Prepared]:
-        return partial(Prepared, self.query(number))
+        return partial(_prepared, self._source(number))
+
+    def _source(self, number: int) -> Source:
+        source = self._sources[number]
+        assert source is not None, "a subscription that was taken out does not match"
+        return source
 
     def find(self, id: str) -> int:
         return self._numbers.get(id, -1)
@@ -196,22 +207,22 @@ class Live(Part):
         self.store.remove(number)
         if self._numbers[self._ids[number]] == number:
             del self._numbers[self._ids[number]]
-        self._queries[number] = None
+        self._sources[number] = None
         self._prepared.pop(number, None)
         self.removed += 1
 
     def numbers(self) -> list[int]:
         return sorted(self._numbers.values())
 
-    def living(self) -> list[tuple[str, Query]]:
+    def living(self) -> list[tuple[str, Source]]:
         """Its subscriptions as they are now, in the order in which they came."""
-        pairs = zip(self._ids, self._queries, strict=False)
-        return [(id, query) for id, query in pairs if query is not None]
+        pairs = zip(self._ids, self._sources, strict=False)
+        return [(id, source) for id, source in pairs if source is not None]
 
     def freeze(self) -> Segment:
         """The same subscriptions, frozen."""
         index, kept = self.store.freeze()
-        chosen = [(self._ids[number], self._queries[number]) for number in kept.tolist()]
+        chosen = [(self._ids[number], self._sources[number]) for number in kept.tolist()]
         return Segment(index, _listed(chosen, self._weak))
 
 
@@ -225,8 +236,8 @@ def merged(base: Segment | None, lives: Sequence[Live], known: Callable[[], Onto
     store = Store(known(), weak, usage=usage) if base is None else Store.thawed(base.index, known(), usage)
     older = 0 if base is None else base.size
     added = [pair for live in lives for pair in live.living()]
-    for number, (_, query) in enumerate(added, older):
-        store.add(number, query)
+    for number, (_, source) in enumerate(added, older):
+        store.add(number, parse(*source))
         # Whoever matches meanwhile should not wait for the interpreter.
         time.sleep(0)
     index, kept = store.freeze()
@@ -238,9 +249,12 @@ def merged(base: Segment | None, lives: Sequence[Live], known: Callable[[], Onto
     return Segment(index, joined(parts, base.index.names.terms.weak))
 
 
-def _listed(chosen: Sequence[tuple[str, Query | None]], weak: int) -> Listed:
-    """What a segment keeps of subscriptions besides their rules. One that was taken out just now has no query."""
-    ids = [id for id, _ in chosen]
-    texts = ["" if query is None else to_text(query) for _, query in chosen]
-    dialects = ["sparql" if query is None else query.dialect for _, query in chosen]
-    return listed(ids, texts, dialects, np.array([weak], np.uint64))
+def _prepared(source: Source) -> Prepared:
+    return Prepared(parse(*source))
+
+
+def _listed(chosen: Sequence[tuple[str, Source | None]], weak: int) -> Listed:
+    """What a segment keeps of subscriptions besides their rules. One that was taken out just now has no text."""
+    sources = [source or _GONE for _, source in chosen]
+    texts, dialects = [text for text, _ in sources], [dialect for _, dialect in sources]
+    return listed([id for id, _ in chosen], texts, dialects, np.array([weak], np.uint64))
