@@ -155,6 +155,16 @@ SUBSCRIPTIONS = [
         code=0,
         also=(("http://e.x/good", "bomb"),),
     ),
+    Case(
+        "a prefix that makes gigabytes of names",
+        ("bad.rq:1", "too much"),
+        {"bad.rq": f"PREFIX e: <http://{'x' * 400_000}> " + query(";".join(f"e:{n} 1" for n in range(50_000)))},
+    ),
+    Case(
+        "a variable for thousands of properties",
+        ("bad.rq:1", "too much"),
+        {"bad.rq": query(f"?{'x' * 400_000} " + ";".join(f"<p:{n}> 1" for n in range(50_000)))},
+    ),
     Case("1 MB query", (), {"long.rq": query(f'?s {PRICE} "{"a" * 1_000_000}"')}, code=0),
 ]
 

@@ -62,7 +62,8 @@ def command(
     if not terminal.quiet:
         size = sum(file.stat().st_size for file in output.iterdir())
         took = time.perf_counter() - started
-        said = f"{len(core):,} subscriptions in {output}: {size / 1e6:,.1f} MB, {took:.1f} s"
+        noun = "subscription" if len(core) == 1 else "subscriptions"
+        said = f"{len(core):,} {noun} in {output}: {size / 1e6:,.1f} MB, {took:.1f} s"
         click.echo(printable(said), err=True)
     _tell_unindexed(core.stats()["unindexed"], terminal)
     return 1 if run.rejected else 0

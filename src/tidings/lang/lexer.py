@@ -22,6 +22,8 @@ from tidings.errors import Span, SubscriptionError
 
 MAX_LENGTH = 1 << 20
 """Characters of one subscription."""
+MAX_WRITTEN = 1 << 26
+"""Characters that it may have when every name in it is written out, at every place where it may be needed."""
 MAX_NESTING = 100
 """How deep parentheses and brackets may nest in one another; a group in braces counts twice."""
 
@@ -119,7 +121,7 @@ class Tokens:
         self.source = source
         self.i = 0
         self.depth = 0
-        check_text(text, source)
+        check_characters(text, source)
         self.texts: list[str] = _TOKEN.findall(text)
         self.kinds = [_KINDS[token] for token in self.texts]
         self._mark_unfinished_string()
@@ -201,11 +203,13 @@ class Tokens:
         return self.error(f"the character {text[0]!r} has no meaning here")
 
 
-def check_text(text: str, source: str | None) -> None:
-    """What holds for every text, whatever its grammar."""
+def check_length(text: str, source: str | None) -> None:
     if len(text) > MAX_LENGTH:
         reason = f"the text has {len(text)} characters, a subscription may have {MAX_LENGTH}"
         raise SubscriptionError(reason, span=Span(1), source=source)
+
+
+def check_characters(text: str, source: str | None) -> None:
     try:
         text.encode()
     except UnicodeEncodeError as error:

@@ -16,7 +16,7 @@ from typing import TypeAlias
 from tidings.errors import SubscriptionError
 from tidings.lang.forms import parts_of
 from tidings.lang.fulltext import phrase
-from tidings.lang.lexer import IRI, OTHER, PNAME, PREFIX, SIMPLE, SPACE, STRING, VAR, WORD, check_text
+from tidings.lang.lexer import IRI, OTHER, PNAME, PREFIX, SIMPLE, SPACE, STRING, VAR, WORD, check_characters
 from tidings.lang.pattern import Call, FtPhrase, Query
 from tidings.lang.sparql import parse_sparql
 from tidings.lang.terms import TermParser
@@ -83,7 +83,7 @@ class Shapes:
         self._size = 0
 
     def parse(self, text: str, source: str | None = None, base: str | None = None) -> Query:
-        check_text(text, source)
+        check_characters(text, source)
         query = self._from_template(text, base) if len(text) <= _MAX_TEXT else None
         return query or parse_sparql(text, source, base)
 

@@ -7,7 +7,7 @@ import re
 
 import pyoxigraph as ox
 
-from tidings.lang.lexer import Tokens
+from tidings.lang.lexer import MAX_WRITTEN, Tokens
 from tidings.rdf.terms import (
     DAML,
     OWL,
@@ -27,6 +27,7 @@ from tidings.rdf.terms import (
 NUMBERS = {"integer": XSD_INTEGER, "decimal": XSD_DECIMAL, "double": XSD_DOUBLE}
 LITERALS = frozenset(["string", "TRUE", "FALSE", *NUMBERS])
 """The kinds of token a literal begins with."""
+_NAMES = ("iri", "pname", "var", "blank")
 MAX_DIGITS = 18
 """Of a number that counts something: a limit, an offset, a distance."""
 
@@ -76,6 +77,18 @@ class TermParser(Tokens):
             else:
                 self.base = self._declared()
             self._known.clear()
+
+    def check_written(self) -> None:
+        """Whoever writes the subscription out needs its names again and again, prefixes in full: that is bounded."""
+        self.prologue()
+        declared = max(map(len, (self.base or "", *self.prefixes.values())))
+        if (declared + max(map(len, self.texts))) * len(self.texts) <= MAX_WRITTEN:
+            return
+        names = [len(text) for text, kind in zip(self.texts, self.kinds, strict=True) if kind in _NAMES]
+        longest = declared + max(names, default=0)
+        if longest * len(self.texts) > MAX_WRITTEN:
+            reason = f"names of up to {longest} characters in a text of {len(self.texts)} words and signs are too much"
+            raise self.error(reason, at=0, hint="shorten the names, or make several subscriptions of it")
 
     def _declared(self) -> str:
         if self.kinds[self.i] != "iri":

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tidings.errors import SubscriptionError
-from tidings.lang.lexer import MAX_LENGTH, MAX_NESTING, Tokens
+from tidings.lang.lexer import MAX_LENGTH, MAX_NESTING, Tokens, check_length
 
 
 def tokens(text: str) -> list[tuple[str, str]]:
@@ -119,9 +119,9 @@ def test_long_tokens_are_cut_in_messages() -> None:
 
 
 def test_length_is_bounded() -> None:
-    Tokens(" " * MAX_LENGTH)
+    check_length(" " * MAX_LENGTH, None)
     with pytest.raises(SubscriptionError, match="1048577 characters"):
-        Tokens(" " * (MAX_LENGTH + 1))
+        check_length(" " * (MAX_LENGTH + 1), None)
 
 
 def test_half_a_surrogate_pair_is_refused() -> None:

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from tidings.errors import SnapshotError
-from tidings.lang import parse
+from tidings.lang import parse, to_text
+from tidings.lang.lexer import MAX_LENGTH
 from tidings.match.base import Failure
 from tidings.match.fast import Fast
 from tidings.match.fast.locks import SharedLock
@@ -161,6 +162,19 @@ def test_more_variables_than_a_kernel_has_and_a_class_that_nobody_else_asks_for(
     lines = [f"<{X}s> <{X}p{n}> <{X}o{n}>" for n in range(35)]
     assert ids(engine, event(*lines, f"<{X}o0> {TYPE} <{X}Dog>")) == ["wide"]
     assert ids(engine, event(*lines)) == []
+
+
+def test_one_that_is_too_long_without_its_prefixes_is_kept_all_the_same() -> None:
+    words = " ".join("e:o" for _ in range(20_000))
+    text = f"PREFIX e: <{X}{'long/' * 20}> SELECT ?s {{ ?s e:p ?o OPTIONAL {{ ?s e:q ?z }} VALUES ?o {{ {words} }} }}"
+    engine = Fast(Ontology.empty())
+    engine.add("long", query(text))
+    assert len(to_text(query(text))) > MAX_LENGTH
+    about = event(f"<{X}s> <{X}{'long/' * 20}p> <{X}{'long/' * 20}o>")
+    for _ in range(2):
+        (match,) = engine.match(about, refuse)
+        assert match.bindings[0] == {"s": f"<{X}s>"}
+        engine.merge()
 
 
 class TestOntologies:

@@ -23,7 +23,7 @@ from tidings.index.scanner import Found, Scanner
 from tidings.index.segment import Indices, Listed, Segment, joined, listed
 from tidings.index.store import Store
 from tidings.index.usage import Usage
-from tidings.lang import parse, to_text
+from tidings.lang import parse_kept, to_text
 from tidings.lang.pattern import Dialect, Query
 from tidings.match.verify import Prepared
 from tidings.ontology import Ontology
@@ -116,7 +116,7 @@ class Frozen(Part):
         return Texts(low, low + self.size, listed.id_start, listed.id_pool)
 
     def query(self, number: int) -> Query:
-        return parse(*self.segment.text(number))
+        return parse_kept(*self.segment.text(number))
 
     def later(self, number: int) -> Callable[[], Prepared]:
         return partial(self.prepared, number)
@@ -190,7 +190,7 @@ class Live(Part):
         return self._pool.texts(low, self._ids)
 
     def query(self, number: int) -> Query:
-        return parse(*self._source(number))
+        return parse_kept(*self._source(number))
 
     def later(self, number: int) -> Callable[[], Prepared]:
         return partial(_prepared, self._source(number))
@@ -237,7 +237,7 @@ def merged(base: Segment | None, lives: Sequence[Live], known: Callable[[], Onto
     older = 0 if base is None else base.size
     added = [pair for live in lives for pair in live.living()]
     for number, (_, source) in enumerate(added, older):
-        store.add(number, parse(*source))
+        store.add(number, parse_kept(*source))
         # Whoever matches meanwhile should not wait for the interpreter.
         time.sleep(0)
     index, kept = store.freeze()
@@ -250,7 +250,7 @@ def merged(base: Segment | None, lives: Sequence[Live], known: Callable[[], Onto
 
 
 def _prepared(source: Source) -> Prepared:
-    return Prepared(parse(*source))
+    return Prepared(parse_kept(*source))
 
 
 def _listed(chosen: Sequence[tuple[str, Source | None]], weak: int) -> Listed:

@@ -13,7 +13,7 @@ import numpy as np
 from tidings.index.kernels.rows import mentioning
 from tidings.index.names import ALL_BITS, Entries, NameTables
 from tidings.index.segment import Segment
-from tidings.lang import parse
+from tidings.lang import parse_kept
 from tidings.match.fast.parts import Live
 from tidings.ontology import Ontology
 from tidings.rdf.terms import RDF_TYPE, Term
@@ -29,7 +29,7 @@ def renewed(segment: Segment, old: Ontology, new: Ontology, live: Live) -> tuple
     ids = []
     for number in _speaking_of(segment, different(old, new)):
         id = segment.id(number)
-        live.add(id, parse(*segment.text(number)))
+        live.add(id, parse_kept(*segment.text(number)))
         fresh.remove(number)
         ids.append(id)
     return fresh, sorted(ids)
