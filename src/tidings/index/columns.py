@@ -47,15 +47,17 @@ def _read_only(texts: Texts) -> Texts:
 
 def _chunk(texts: Sequence[Texts], numbers: Ints) -> pa.StringArray:
     """As many of them as fit."""
-    offsets: Ints = np.empty(numbers.size + 1, np.int32)
-    offsets[0] = 0
+    # Arrow keeps what is given back; from the system, memory would come anew every time, to be filled with zeros first.
+    offsets = pa.allocate_buffer(4 * (numbers.size + 1))
+    ends: Ints = np.frombuffer(offsets, np.int32)
+    ends[0] = 0
     for part in texts:
-        measure_rows(part.start, part.low, part.high, numbers, offsets)
-    size = add_up(offsets, _LARGEST)
-    data = np.empty(int(offsets[size]), np.uint8)
+        measure_rows(part.start, part.low, part.high, numbers, ends)
+    size = add_up(ends, _LARGEST)
+    data = pa.allocate_buffer(int(ends[size]))
     for part in texts:
-        copy_rows(part.start, part.pool, part.low, part.high, numbers[:size], offsets, data)
-    return pa.StringArray.from_buffers(size, pa.py_buffer(offsets[: size + 1]), pa.py_buffer(data))
+        copy_rows(part.start, part.pool, part.low, part.high, numbers[:size], ends, np.frombuffer(data, np.uint8))
+    return pa.StringArray.from_buffers(size, offsets, data)
 
 
 class TextPool:

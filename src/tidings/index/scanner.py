@@ -36,7 +36,8 @@ _LAST_EPOCH = 1 << 30
 @dataclass(frozen=True, slots=True)
 class Found:
     """For each answer the number of its event, its subscription, and YES or ASKED; where each event begins; how far
-    the data was read, and whether it ended at lines that are not canonical.
+    the data was read, and whether it ended at lines that are not canonical. The answers are there until the scanner
+    runs again.
     """
 
     answers: Ints
@@ -97,7 +98,7 @@ class Scanner:
                 case x if x == ODD_TEXT:
                     end = int(stops[0] if quads else stops[done[EVENTS]])
                     self._learn(data, int(done[AT]), end, quads, index.names.words)
-        answers = self._out[: 3 * done[ANSWERS]].reshape(-1, 3).copy()
+        answers = self._out[: 3 * done[ANSWERS]].reshape(-1, 3)
         events = int(done[EVENTS])
         candidates, visited = (work.count[6:8] - counted[6:8]).tolist()
         return Found(answers, begins[:events], int(done[AT]), bool(done[STATUS] == ODD), candidates, visited)

@@ -113,11 +113,16 @@ def copy_rows(start: Longs, pool: Bytes, low: int, high: int, numbers: Ints, off
             source = np.uint64(start[n])
             last = np.uint64(start[n + _U1])
             target = np.uint64(offsets[row])
-            while source + _U8 <= last:
-                _put_eight(out, target, eight(pool, source))
-                source += _U8
-                target += _U8
-            while source < last:
-                out[target] = pool[source]
-                source += _U1
-                target += _U1
+            if source + _U8 <= last:
+                # Eight at a time, and the last eight once more: most texts do not end where the others do.
+                end = target + (last - source)
+                while source + _U8 < last:
+                    _put_eight(out, target, eight(pool, source))
+                    source += _U8
+                    target += _U8
+                _put_eight(out, end - _U8, eight(pool, last - _U8))
+            else:
+                while source < last:
+                    out[target] = pool[source]
+                    source += _U1
+                    target += _U1

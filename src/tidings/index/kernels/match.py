@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from tidings.index.arrays import Bytes, Ints, Longs
 from tidings.index.folding import Folding
 from tidings.index.kernels.event import (
@@ -47,6 +49,24 @@ def _needed(rules: Rules, work: Work, rule: int) -> bool:
 
 
 @inlined
+def _fetch_rows(filed: Filed, work: Work, first: int, last: int) -> None:
+    """Have the rows of these hits close by. They are far away, but what nothing waits for comes at once."""
+    came = np.int64(0)
+    rows = filed.first.size - 1
+    for hit in range(first, last):
+        atom = work.hits[hit]
+        work.code_at[hit - first] = filed.first[atom] if atom < rows else 0
+        work.code_end[hit - first] = filed.first[atom + 1] if atom < rows else 0
+    for n in range(last - first):
+        at, end = work.code_at[n], work.code_end[n]
+        if at < end:
+            came ^= filed.rule[at]
+        for place in range(at, min(end, at + _MOST_FETCHED), _LINE):
+            came ^= filed.second[place]
+    work.count[FETCHED] = came
+
+
+@inlined
 def _met(filed: Filed, work: Work) -> None:
     """The rules filed under the atoms that hold, as far as one look at a second atom tells."""
     count = work.count
@@ -54,11 +74,12 @@ def _met(filed: Filed, work: Work) -> None:
     visited = 0
     rows = filed.first.size - 1
     for hit in range(count[HITS]):
+        if hit % AHEAD == 0:
+            _fetch_rows(filed, work, hit, min(hit + AHEAD, count[HITS]))
         atom = work.hits[hit]
         if atom < rows:
-            first, last = filed.first[atom], filed.first[atom + 1]
-            visited += last - first
-            at = first
+            at, last = work.code_at[hit % AHEAD], work.code_end[hit % AHEAD]
+            visited += last - at
             # They are sorted: first those that need no second one.
             while at < last and filed.second[at] < 0:
                 work.chosen[chosen] = filed.rule[at]
@@ -83,17 +104,25 @@ def _met(filed: Filed, work: Work) -> None:
 
 
 @inlined
-def _fetch(rules: Rules, work: Work, first: int, last: int) -> None:
-    """Have what is known of these rules close by. It is far away, but what nothing waits for comes at once."""
+def _fetch_rules(rules: Rules, work: Work, first: int, last: int) -> None:
+    """Have what is known of these rules close by, as `_fetch_rows` does."""
     unknown = work.count[UNKNOWN]
-    came = 0
+    came = np.int64(0)
+    before = np.int64(-1)
+    for n in range(first, last):
+        rule = np.int64(work.chosen[n])
+        # What is next to the one before comes with it.
+        if rule != before + 1:
+            came ^= rules.subscription[rule] ^ rules.alive[rule] ^ rules.how[rule]
+        before = rule
     for n in range(first, last):
         rule = work.chosen[n]
-        came ^= rules.subscription[rule] ^ rules.alive[rule]
-        if rules.needs_first[rule] < rules.needs_first[rule + 1]:
+        how = rules.how[rule]
+        if how & MORE:
             came ^= rules.needs[rules.needs_first[rule]]
-        work.code_at[n - first] = rules.code_at[rule] if rules.how[rule] & unknown else -1
-        work.code_end[n - first] = rules.code_at[rule + 1] if rule + 1 < rules.code_at.size else 0
+        work.code_at[n - first] = rules.code_at[rule] if how & unknown else -1
+        if how & unknown:
+            work.code_end[n - first] = rules.code_at[rule + 1] if rule + 1 < rules.code_at.size else 0
     for n in range(last - first):
         at = work.code_at[n]
         if at >= 0:
@@ -111,12 +140,21 @@ def _decide_all(data: Bytes, index: Index, work: Work, event: int, out: Ints, n:
     candidates = 0
     for number in range(met + rules.always.size):
         if number % AHEAD == 0:
-            _fetch(rules, work, number, min(number + AHEAD, met))
+            _fetch_rules(rules, work, number, min(number + AHEAD, met))
         always = number >= met
         rule = rules.always[number - met] if always else work.chosen[number]
         if not rules.alive[rule]:
             continue
         how = rules.how[rule]
+        if how == 0 and not always:
+            # Its atom says it all, and it is met once: most of what there is to do, where many match.
+            candidates += 1
+            if 3 * n + 2 < out.size:
+                out[3 * n] = event
+                out[3 * n + 1] = rules.subscription[rule]
+                out[3 * n + 2] = YES
+            n += 1
+            continue
         if how & REFILED:
             if work.rule_stamp[rule] == epoch:
                 continue
