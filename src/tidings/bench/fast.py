@@ -72,7 +72,7 @@ FULL = Sizes(
     compared_events=20,
     compared=2_000,
     rounds=7,
-    seconds=80,
+    seconds=120,
     full=True,
 )
 QUICK = Sizes(
