@@ -51,6 +51,8 @@ def print_node(node: Node) -> str:
 
 def print_term(term: Term) -> str:
     """A term in full, but numbers and booleans without quotes where they read back as the same."""
+    if term[0] != '"':
+        return term
     match = _SHORT.fullmatch(term)
     return match[1] or match[2] or match[3] or match[4] if match else term
 

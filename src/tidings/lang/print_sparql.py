@@ -162,6 +162,8 @@ def _join(parts: tuple[Pattern, ...]) -> list[str]:
 
 
 def _block(block: Block) -> list[str]:
+    if not any(_is_wildcard(triple.p) for triple in block.triples):
+        return [_triple(triple) for triple in block.triples] + [_path(p) for p in block.paths]
     # A wildcard that stands for one predicate of several triples must be written once: ?s * ?a, ?b
     shared = groupby(block.triples, key=lambda t: (t.s, t.p) if _is_wildcard(t.p) else t)
     return [_triple(*triples) for _, triples in shared] + [_path(p) for p in block.paths]
@@ -174,7 +176,7 @@ def _is_wildcard(node: Node) -> bool:
 def _triple(first: TriplePattern, *rest: TriplePattern) -> str:
     """A triple, or several with the same subject and predicate."""
     verb = print_node(first.p) if isinstance(first.p, Var) else print_property(first.p)
-    objects = ", ".join(print_node(triple.o) for triple in (first, *rest))
+    objects = ", ".join([print_node(triple.o) for triple in (first, *rest)]) if rest else print_node(first.o)
     return f"{print_node(first.s)} {verb} {objects} ."
 
 

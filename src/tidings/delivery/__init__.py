@@ -1,0 +1,1 @@
+"""What becomes of a match: a notification with an id of its own."""
