@@ -110,6 +110,13 @@ def test_bytes_that_are_not_utf8() -> None:
     assert "iconv" in str(errors[0].hint)
 
 
+@pytest.mark.parametrize("neighbour", [b"", b"<", b"<e:s> <e:p> oops .\n", b"# remark\n"])
+def test_bytes_of_a_comment_that_are_not_utf8_count_whatever_is_next_to_them(neighbour: bytes) -> None:
+    events, errors = read(b"<e:s> <e:p> <e:o> .\n<e:s> <e:p> <e:q> . # \xed\n" + neighbour, format="nq")
+    assert events == []
+    assert [(error.line, error.column) for error in errors] == [(2, 23)]
+
+
 def test_line_numbers_count_comments_blank_lines_and_both_newlines() -> None:
     data = b'# one\n\n<e:s> <e:p> "1" <e:a> .\r\n  \n<e:s> <e:p> "2" <e:b> . # two\n<e:s> <e:p> "3" <e:a> .\n'
     events, errors = read(data, format="nq")
