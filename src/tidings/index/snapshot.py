@@ -42,7 +42,7 @@ from tidings.index.manifest import (
     render,
 )
 
-_MANIFEST = "manifest.json"
+MANIFEST = "manifest.json"
 _NEW_MANIFEST = "manifest.json.new"
 _LOCK = "writer.lock"
 _CHUNK = 1 << 20
@@ -146,7 +146,7 @@ def _replace(folder: Path, arrays: Mapping[str, NDArray[Any]], about: Mapping[st
         data.unlink(missing_ok=True)
         new.unlink(missing_ok=True)
         raise
-    os.replace(new, folder / _MANIFEST)
+    os.replace(new, folder / MANIFEST)
     # Before the old data go: else the disk might keep their removal and lose the new manifest.
     _sync_folder(folder)
     _sweep(folder, data.name)
@@ -214,7 +214,7 @@ def _open_both(folder: Path) -> tuple[Manifest, IO[bytes]]:
             text = _read_manifest(folder)
         except (FileNotFoundError, NotADirectoryError) as error:
             advice = "compile one with 'tidings compile', or name another folder"
-            raise SnapshotError(folder, f"there is none (no {_MANIFEST})", advice) from error
+            raise SnapshotError(folder, f"there is none (no {MANIFEST})", advice) from error
         manifest = parse(folder, text)
         try:
             return manifest, _open_file(folder / manifest.file)
@@ -225,7 +225,7 @@ def _open_both(folder: Path) -> tuple[Manifest, IO[bytes]]:
 
 
 def _read_manifest(folder: Path) -> bytes:
-    with _open_file(folder / _MANIFEST) as file:
+    with _open_file(folder / MANIFEST) as file:
         return file.read(MAX_BYTES + 1)
 
 

@@ -225,21 +225,6 @@ class Lane(ABC, Generic[R]):
             return np.zeros(batch.size, np.uint8)
         return np.array([f"<{batch.name(event)}>" in spoilt for event in range(batch.size)], np.uint8)
 
-    def _verified(
-        self, view: View, answers: Ints, kept: Bytes, event_of: Callable[[int], Event]
-    ) -> Iterator[tuple[int, list[int]]]:
-        """Beyond what the kernels are sure of: the subscriptions that the verifier finds to match, by event."""
-        sure = answers[:, 2] == YES
-        events = np.ascontiguousarray(answers[:, 0])
-        for event in np.unique(events[~sure]).tolist():
-            if not kept[event]:
-                continue
-            first, last = np.searchsorted(events, [event, event + 1]).tolist()
-            here, yes = answers[first:last, 1], sure[first:last]
-            if asked := set(here[~yes].tolist()).difference(here[yes].tolist()):
-                meaning = view.meaning(event_of(event))()
-                yield event, [number for number in sorted(asked) if view.verified(number, meaning, self._fail)]
-
     # ---------------------------------------------------------------------------------------------------------- by rdf/
 
     def _stretch(self, beyond: int) -> Iterator[R]:
@@ -256,6 +241,22 @@ class Lane(ABC, Generic[R]):
 
     def _read(self, items: Iterator[Item]) -> Iterator[R]:
         return self._matched(self._finisher.events(draft for item in items for draft in self._graphs.take(item)))
+
+
+def verified(
+    view: View, answers: Ints, kept: Bytes, event_of: Callable[[int], Event], failed: Report
+) -> Iterator[tuple[int, list[int]]]:
+    """Beyond what the kernels are sure of: the subscriptions that the verifier finds to match, by event."""
+    sure = answers[:, 2] == YES
+    events = np.ascontiguousarray(answers[:, 0])
+    for event in np.unique(events[~sure]).tolist():
+        if not kept[event]:
+            continue
+        first, last = np.searchsorted(events, [event, event + 1]).tolist()
+        here, yes = answers[first:last, 1], sure[first:last]
+        if asked := set(here[~yes].tolist()).difference(here[yes].tolist()):
+            meaning = view.meaning(event_of(event))()
+            yield event, [number for number in sorted(asked) if view.verified(number, meaning, failed)]
 
 
 def _change_of_graph(lines: bytes, wanted: int) -> int:

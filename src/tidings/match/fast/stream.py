@@ -14,7 +14,7 @@ from tidings.index.kernels.gather import rows_that
 from tidings.index.kernels.join import YES
 from tidings.match.base import Report
 from tidings.match.fast.engine import Fast, View
-from tidings.match.fast.lane import Batch, Lane, ReportError, Tell, say
+from tidings.match.fast.lane import Batch, Lane, ReportError, Tell, say, verified
 from tidings.match.fast.text import FedText
 from tidings.rdf.event import Event
 from tidings.rdf.limits import Limits
@@ -85,7 +85,7 @@ class _StreamLane(Lane[Told]):
         ids = [found[first:last] for first, last in pairwise(bounds)]
         if size < len(answers):
             with self._holding() as held:
-                for place, those in self._verified(view, answers, kept, lambda n: cast(Event, events[n])):
+                for place, those in verified(view, answers, kept, lambda n: cast(Event, events[n]), self._fail):
                     ids[place] += [view.id(number) for number in those]
                     tells[place] += held
                     held.clear()

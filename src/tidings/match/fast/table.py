@@ -17,7 +17,7 @@ from tidings.index.kernels.join import YES
 from tidings.index.scanner import padded
 from tidings.match.base import Report
 from tidings.match.fast.engine import Fast, View
-from tidings.match.fast.lane import Batch, Lane, ReportError, say, triples_in
+from tidings.match.fast.lane import Batch, Lane, ReportError, say, triples_in, verified
 from tidings.match.fast.text import WholeText
 from tidings.rdf.event import Event
 from tidings.rdf.identity import fingerprint
@@ -164,7 +164,7 @@ class _TableLane(Lane[_Piece]):
         events, numbers = np.empty(len(answers), np.int32), np.empty(len(answers), np.int32)
         size = rows_that(answers.reshape(-1), YES, names, kept, events, numbers)
         events, numbers = events[:size], numbers[:size]
-        more = [] if size == len(answers) else list(self._verified(view, answers, kept, event_of))
+        more = [] if size == len(answers) else list(verified(view, answers, kept, event_of, self._fail))
         if more:
             events = np.append(events, np.array([names[event] for event, those in more for _ in those], np.int32))
             numbers = np.append(numbers, np.array([number for _, those in more for number in those], np.int32))

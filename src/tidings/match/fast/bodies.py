@@ -1,0 +1,116 @@
+"""Events in a column: the bodies of many, one after the other in one buffer, as a table has them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from tidings.errors import EventError
+from tidings.index.arrays import Ints
+from tidings.index.kernels.gather import rows_that
+from tidings.index.kernels.join import YES
+from tidings.index.scanner import padded
+from tidings.match.base import Failure, Report
+from tidings.match.fast.engine import Fast, View
+from tidings.match.fast.lane import verified
+from tidings.rdf.event import Event
+from tidings.rdf.read import event_from
+
+
+class Matched(NamedTuple):
+    """For each match the row of its event, and the subscription's id; in the order of the rows."""
+
+    rows: Ints
+    subscriptions: pa.ChunkedArray
+
+
+Refuse = Callable[[int, EventError], None]
+
+
+def match_bodies(engine: Fast, ids: pa.Array, bodies: pa.Array, refused: Refuse, failed: Report) -> Matched:
+    """The matches of the events that have these ids and bodies. A body that is no event is `refused`, by its row."""
+    column = _Column(ids, bodies)
+    pieces: list[Matched] = []
+    held: list[Failure] = []
+    odd: list[int] = []
+    with engine.reading() as view:
+        start = 0
+        while start < column.size:
+            done, piece = _run(engine, view, column, start, held.append)
+            pieces.append(piece)
+            start += done
+            if start < column.size:
+                odd.append(start)
+                start += 1
+    for row in odd:
+        piece = _one(engine, column, row, refused, held.append)
+        if piece.rows.size:
+            pieces.append(piece)
+    for failure in held:
+        failed(failure)
+    return _in_order(pieces) if odd else _joined(pieces)
+
+
+class _Column:
+    def __init__(self, ids: pa.Array, bodies: pa.Array) -> None:
+        self.ids = ids
+        self.size = len(bodies)
+        self._bodies = bodies
+        texts = bodies.cast(pa.large_binary())
+        offsets = np.frombuffer(texts.buffers()[1], np.int64)[texts.offset : texts.offset + self.size + 1]
+        content = texts.buffers()[2]
+        whole = b"" if content is None or not self.size else content[offsets[0] : offsets[-1]].to_pybytes()
+        self.data = padded(whole)
+        self.starts = offsets - offsets[0] if self.size else np.zeros(1, np.int64)
+
+    def event(self, row: int) -> Event:
+        return Event(self.ids[row].as_py(), self._bodies[row].as_py())
+
+
+def _run(engine: Fast, view: View, column: _Column, start: int, failed: Report) -> tuple[int, Matched]:
+    """Have the kernels match from row `start` on. How many rows they did: up to one that they cannot."""
+    stops = np.ascontiguousarray(column.starts[start + 1 :])
+    found = view.run(column.data, stops, trusted=False, quads=False, start=int(column.starts[start]))
+    done = found.begins.size
+    rows, numbers = np.empty(len(found.answers), np.int32), np.empty(len(found.answers), np.int32)
+    names, kept = np.arange(start, start + done, dtype=np.int32), np.ones(done, np.uint8)
+    size = rows_that(found.answers.reshape(-1), YES, names, kept, rows, numbers)
+    rows, numbers = rows[:size], numbers[:size]
+    if size < len(found.answers):
+        more = verified(view, found.answers, kept, lambda n: column.event(start + n), failed)
+        pairs = [(start + event, number) for event, those in more for number in those]
+        rows = np.append(rows, np.array([row for row, _ in pairs], np.int32))
+        numbers = np.append(numbers, np.array([number for _, number in pairs], np.int32))
+        order = np.argsort(rows, kind="stable")
+        rows, numbers = rows[order], numbers[order]
+    engine.count(events=done, visited=found.visited, candidates=found.candidates, matches=rows.size)
+    return done, Matched(rows, view.ids(numbers))
+
+
+def _one(engine: Fast, column: _Column, row: int, refused: Refuse, failed: Report) -> Matched:
+    """A row whose text is not in canonical form: read as any other document is."""
+    try:
+        given = column.event(row)
+        read = event_from(given.body.encode(), format="nt") if given.body else given
+    except EventError as error:
+        refused(row, error)
+        return Matched(np.zeros(0, np.int32), pa.chunked_array([], pa.string()))
+    matches = engine.match(Event(given.id, read.body), failed)
+    ids = pa.array([match.subscription for match in matches], pa.string())
+    return Matched(np.full(len(matches), row, np.int32), pa.chunked_array([ids]))
+
+
+def _joined(pieces: list[Matched]) -> Matched:
+    if len(pieces) == 1:
+        return pieces[0]
+    rows = np.concatenate([np.zeros(0, np.int32), *(piece.rows for piece in pieces)])
+    return Matched(rows, pa.chunked_array([c for piece in pieces for c in piece.subscriptions.chunks], pa.string()))
+
+
+def _in_order(pieces: list[Matched]) -> Matched:
+    joined = _joined(pieces)
+    order = np.argsort(joined.rows, kind="stable")
+    return Matched(joined.rows[order], joined.subscriptions.take(pa.array(order)))

@@ -1,0 +1,18 @@
+"""The pipeline on Spark: events and subscriptions as tables, matched by the same index as in one process."""
+
+from __future__ import annotations
+
+from tidings.spark.events import events_in, problems_in, read_documents, read_events
+from tidings.spark.matching import hits, match, notifications_in
+from tidings.spark.session import session
+
+__all__ = [
+    "events_in",
+    "hits",
+    "match",
+    "notifications_in",
+    "problems_in",
+    "read_documents",
+    "read_events",
+    "session",
+]

