@@ -142,7 +142,7 @@ class LineReader:
         if len(batch) <= self._limits.max_term and not any(mark in batch for mark in _RDF_1_2):
             with suppress(SyntaxError, Refused, UnicodeDecodeError):
                 if not batch.isascii():
-                    # The parser does not look at the characters of comments, and what is next to a line must not matter.
+                    # The parser does not look into comments; what is next to a line must not matter.
                     batch.decode()
                 quads = list(ox.parse(batch, self._format.oxigraph))
                 numbers = _numbers(batch, first, len(quads))
