@@ -2,17 +2,30 @@
 
 from __future__ import annotations
 
-from tidings.spark.events import events_in, problems_in, read_documents, read_events
+from tidings.spark.events import (
+    documents_from,
+    events_from,
+    events_in,
+    problems_in,
+    read_document_stream,
+    read_documents,
+    read_event_stream,
+    read_events,
+)
 from tidings.spark.matching import hits, match, notifications_in
 from tidings.spark.session import session
 
 __all__ = [
+    "documents_from",
+    "events_from",
     "events_in",
     "hits",
     "match",
     "notifications_in",
     "problems_in",
+    "read_document_stream",
     "read_documents",
+    "read_event_stream",
     "read_events",
     "session",
 ]

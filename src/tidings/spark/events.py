@@ -1,27 +1,31 @@
-"""Events as tables: from files, and from the raw messages of any other table."""
+"""Events as tables: from files, from folders as they fill, and from the raw messages of any other table.
+
+`read_…` gives events; `…documents` and `messages` give the same with a row for every problem among them.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from os import PathLike, fspath
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as f
 
 from tidings.errors import EventError, UsageError
+from tidings.rdf.formats import COMPRESSED, EXTENSIONS
 from tidings.rdf.read import EventsBy
 from tidings.rdf.sources import documents
-from tidings.spark.reading import Reading, read_stage
-from tidings.spark.schema import READ
+from tidings.spark.reading import Reading, message_stage, read_stage
+from tidings.spark.schema import FILES, READ
 
+_FOR_EVER = "36500d"
 Paths = str | PathLike[str] | Iterable[str | PathLike[str]]
 
 
 def read_events(
     spark: SparkSession, path: Paths, *, format: str | None = None, by: EventsBy = "graph", strict: bool = False
 ) -> DataFrame:
-    """The events of files, folders and globs: event, published, body, source. What is rejected is left out; see
-    `read_documents`.
-    """
+    """The events of files, folders and globs: event, published, body, source. What is rejected is left out."""
     return events_in(read_documents(spark, path, format=format, by=by, strict=strict))
 
 
@@ -37,6 +41,91 @@ def read_documents(
             names.append((document.name,))
     paths = spark.createDataFrame(names, "path string").repartition(max(1, len(names)))
     return paths.mapInArrow(read_stage(Reading(format, by, strict)), READ)
+
+
+def read_event_stream(
+    spark: SparkSession,
+    path: str | PathLike[str],
+    *,
+    format: str | None = None,
+    by: EventsBy = "graph",
+    strict: bool = False,
+    max_files: int | None = None,
+) -> DataFrame:
+    """The events of a folder, as files come into it. A batch has at most `max_files` of them."""
+    return events_in(read_document_stream(spark, path, format=format, by=by, strict=strict, max_files=max_files))
+
+
+def read_document_stream(
+    spark: SparkSession,
+    path: str | PathLike[str],
+    *,
+    format: str | None = None,
+    by: EventsBy = "graph",
+    strict: bool = False,
+    max_files: int | None = None,
+) -> DataFrame:
+    """The same with a row for every problem."""
+    reader = spark.readStream.format("binaryFile").schema(FILES).option("recursiveFileLookup", "true")
+    # Left alone, Spark forgets files that are a week older than the newest, and never takes such: one may come late.
+    reader = reader.option("maxFileAge", _FOR_EVER)
+    if format is None:
+        reader = reader.option("pathGlobFilter", _known_names())
+    if max_files is not None:
+        reader = reader.option("maxFilesPerTrigger", max_files)
+    # Spark reads no more of a file than is asked for: here, nothing.
+    return reader.load(fspath(path)).select("path").mapInArrow(read_stage(Reading(format, by, strict)), READ)
+
+
+def events_from(
+    messages: DataFrame,
+    value: str = "value",
+    *,
+    format: str,
+    by: EventsBy = "graph",
+    strict: bool = False,
+    published: str | None = None,
+    source: str | None = None,
+) -> DataFrame:
+    """The events of raw messages, each a document in the column `value`, as text or bytes.
+
+    `published` and `source` name the columns that say when and where from; what is rejected is left out.
+    """
+    return events_in(
+        documents_from(messages, value, format=format, by=by, strict=strict, published=published, source=source)
+    )
+
+
+def documents_from(
+    messages: DataFrame,
+    value: str = "value",
+    *,
+    format: str,
+    by: EventsBy = "graph",
+    strict: bool = False,
+    published: str | None = None,
+    source: str | None = None,
+) -> DataFrame:
+    """The same with a row for every problem."""
+    chosen = messages.select(
+        f.col(value).cast("binary").alias("value"),
+        (f.col(published) if published else f.lit(None)).cast("timestamp").alias("published"),
+        (f.col(source).cast("string") if source else _place(messages)).alias("source"),
+    )
+    return chosen.mapInArrow(message_stage(Reading(format, by, strict)), READ)
+
+
+def _place(messages: DataFrame) -> Column:
+    """Where a message is from, as far as it says so itself: those of Kafka have these columns."""
+    if {"topic", "partition", "offset"} <= set(messages.columns):
+        return f.concat_ws("/", "topic", "partition", "offset")
+    return f.lit("message")
+
+
+def _known_names() -> str:
+    """The files that are RDF by their names, as a glob."""
+    endings = [f"{kind}{packed}" for kind in EXTENSIONS for packed in ("", *COMPRESSED)]
+    return f"*{{{','.join(endings)}}}"
 
 
 def events_in(read: DataFrame) -> DataFrame:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import atexit
+import shutil
 import tempfile
 from os import PathLike, fspath
 from pathlib import Path
@@ -87,6 +89,8 @@ def compiled(subscriptions: str | PathLike[str], ontology: str | PathLike[str] |
     engine = Fast(known or Ontology.empty())
     engine.add_many((each.id, each.query) for each in read_subscriptions(folder, report=_raise))
     into = tempfile.mkdtemp(prefix="tidings-index-")
+    # Nobody knows when the last task has read it.
+    atexit.register(shutil.rmtree, into, ignore_errors=True)
     engine.save(Path(into) / "index")
     return str(Path(into) / "index")
 

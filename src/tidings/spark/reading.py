@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from datetime import datetime
+from typing import Any, BinaryIO, TypeAlias, cast
+from urllib.parse import urlsplit
 
 import pyarrow as pa
+from pyarrow import fs
 
 from tidings.errors import EventError
 from tidings.rdf.event import Event
+from tidings.rdf.formats import Format
 from tidings.rdf.read import EventsBy, read_events
 from tidings.rdf.sources import Document, Source
 from tidings.spark.schema import READ_ROWS
@@ -32,48 +36,81 @@ def read_stage(reading: Reading) -> Callable[[Batches], Batches]:
     """From (path) to events: each path is a document."""
 
     def stage(batches: Batches) -> Batches:
+        rows = _Rows()
         for batch in batches:
             for path in batch["path"].to_pylist():
-                yield from rows_of(path, reading)
+                yield from rows.of(_document(path, reading), reading, None, None)
+        yield from rows.rest()
 
     return stage
 
 
-def rows_of(source: Source | Document, reading: Reading, name: str | None = None) -> Batches:
-    """The events and the problems of a document, in its order; `name` is what rows call it."""
-    rows = _Rows(name)
-    events = read_events(source, report=rows.problem, format=reading.format, by=reading.by, strict=reading.strict)
-    for event in events:
-        rows.event(event)
-        if rows.full:
-            yield rows.batch()
-    if len(rows):
-        yield rows.batch()
+def message_stage(reading: Reading) -> Callable[[Batches], Batches]:
+    """From (value, published, source) to events: each value is a document."""
+
+    def stage(batches: Batches) -> Batches:
+        rows = _Rows()
+        for batch in batches:
+            for value, published, source in zip(*(column.to_pylist() for column in batch.columns), strict=True):
+                if value is None:
+                    rows.problem(EventError("the message is null", source=source))
+                else:
+                    yield from rows.of(value, reading, source, published)
+        yield from rows.rest()
+
+    return stage
+
+
+def _document(path: str, reading: Reading) -> Source:
+    """A file by its name or its address: of this machine, or of a store that Arrow knows."""
+    parts = urlsplit(path)
+    if parts.scheme in ("", "file"):
+        return path.removeprefix("file://") if path.startswith("file://") else path.removeprefix("file:")
+    format = Format.of(reading.format) if reading.format else Format.of_path(parts.path)
+    if format is None:
+        return path
+    return Document(path, format, path, lambda: _opened(path))
+
+
+def _opened(path: str) -> BinaryIO:
+    store, place = fs.FileSystem.from_uri(path)
+    return cast(BinaryIO, store.open_input_file(place))
 
 
 class _Rows:
-    def __init__(self, name: str | None) -> None:
-        self._name = name
+    """Rows on their way into a batch. There may be many documents in one, and many batches in a document."""
+
+    def __init__(self) -> None:
         self._rows: list[tuple[Any, ...]] = []
         self._letters = 0
 
-    def __len__(self) -> int:
-        return len(self._rows)
+    def of(self, source: Source, reading: Reading, name: str | None, published: datetime | None) -> Batches:
+        """Take the events and problems of a document, in its order; `name` is what the rows call it."""
+        events = read_events(
+            source,
+            report=lambda error: self.problem(error, name),
+            format=reading.format,
+            by=reading.by,
+            strict=reading.strict,
+        )
+        for event in events:
+            self._event(event, name, published)
+            if self._letters > _LETTERS or len(self._rows) >= _ROWS:
+                yield self._batch()
 
-    @property
-    def full(self) -> bool:
-        return self._letters > _LETTERS or len(self._rows) >= _ROWS
-
-    def event(self, event: Event) -> None:
-        self._letters += len(event.body)
-        self._rows.append((event.id, None, event.body, self._name or event.source, None, None, None))
-
-    def problem(self, error: EventError) -> None:
+    def problem(self, error: EventError, name: str | None = None) -> None:
         line, column = (error.span.line, error.span.column) if error.span else (None, None)
-        source = self._name or error.source
-        self._rows.append((None, None, None, source, line, column, error.reason))
+        self._rows.append((None, None, None, name or error.source, line, column, error.reason))
 
-    def batch(self) -> pa.RecordBatch:
+    def rest(self) -> Batches:
+        if self._rows:
+            yield self._batch()
+
+    def _event(self, event: Event, name: str | None, published: datetime | None) -> None:
+        self._letters += len(event.body)
+        self._rows.append((event.id, published, event.body, name or event.source, None, None, None))
+
+    def _batch(self) -> pa.RecordBatch:
         columns = list(zip(*self._rows, strict=True))
         self._rows, self._letters = [], 0
         arrays = [pa.array(values, field.type) for values, field in zip(columns, READ_ROWS, strict=True)]

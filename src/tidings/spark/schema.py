@@ -7,6 +7,9 @@ import pyarrow as pa
 EVENTS = "event string, published timestamp, body string, source string"
 """Events. `body` is sorted, canonical N-Triples; `published` is null where nobody said when."""
 
+FILES = "path string, modificationTime timestamp, length long, content binary"
+"""What Spark tells of a file."""
+
 READ = f"{EVENTS}, line int, column int, reason string"
 """What reading gives: an event, or, where there is a reason, a problem."""
 
