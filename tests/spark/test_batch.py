@@ -14,7 +14,7 @@ from tidings.delivery.notification import notification_id
 from tidings.errors import UsageError
 from tidings.match.fast import Fast
 from tidings.rdf.terms import to_json
-from tidings.spark import events_in, hits, match, problems_in, read_documents, read_events
+from tidings.spark import events_from, events_in, hits, match, problems_in, read_documents, read_events
 
 DEMO = Path(tidings.__file__).parent / "demo"
 ONTOLOGY = DEMO / "ontologies"
@@ -90,18 +90,18 @@ def test_what_cannot_be_read_is_a_row_with_its_place(spark: SparkSession, tmp_pa
     assert problems == {("a.nq", 2), ("b.ttl", 1)}
 
 
-def test_rows_from_elsewhere_need_not_be_canonical(spark: SparkSession, tmp_path: Path) -> None:
+@pytest.mark.parametrize("bindings", [False, True])
+def test_rows_from_elsewhere_need_not_be_canonical(spark: SparkSession, tmp_path: Path, bindings: bool) -> None:
     (tmp_path / "p.rq").write_text("SELECT ?s { ?s <http://x/p> ?o }")
-    bodies = ['<http://x/s>  <http://x/p> "1" .', "nonsense", '<http://x/s> <http://x/p> "\\u0031" .\n']
+    bodies = ['<http://x/s>  <http://x/p> "1" .', "nonsense", '<http://x/s> <http://x/p> "\\u0031" .\n', None]
     rows = [(f"http://x/{n}", None, body, "here") for n, body in enumerate(bodies)]
     table = spark.createDataFrame(rows, "event string, published timestamp, body string, source string")
-    found = hits(table, tmp_path).collect()
+    found = hits(table, tmp_path, bindings=bindings).collect()
     assert sorted((row.event, row.subscription) for row in found if row.reason is None) == [
         ("http://x/0", "p"),
         ("http://x/2", "p"),
     ]
-    (failed,) = [row for row in found if row.reason is not None]
-    assert failed.event == "http://x/1"
+    assert sorted(row.event for row in found if row.reason is not None) == ["http://x/1", "http://x/3"]
 
 
 def test_what_is_not_there_is_said(spark: SparkSession, events: DataFrame, index: str) -> None:
@@ -109,3 +109,7 @@ def test_what_is_not_there_is_said(spark: SparkSession, events: DataFrame, index
         read_events(spark, "/no/such/folder")
     with pytest.raises(UsageError, match="one of one-step"):
         match(events, index, strategy="guess")
+    with pytest.raises(UsageError, match="messages need format"):
+        events_from(events, "body")
+    with pytest.raises(TypeError, match="binding"):
+        match(events, index, binding=True)  # type: ignore[call-arg]

@@ -95,5 +95,5 @@ def test_messages_are_documents(spark: SparkSession) -> None:
     table = spark.createDataFrame(rows, "value binary, topic string, partition int, offset long")
     (event,) = events_from(table, format="trig").collect()
     assert (event.event, event.source) == ("http://x/one", "t/0/1")
-    problems = problems_in(documents_from(table, format="trig")).collect()
+    problems = problems_in(documents_from(table, "value", format="trig")).collect()
     assert sorted(row.source for row in problems) == ["t/0/2", "t/0/3"]

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from os import PathLike, fspath
+from typing import TypedDict, Unpack
 
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as f
@@ -22,97 +23,80 @@ _FOR_EVER = "36500d"
 Paths = str | PathLike[str] | Iterable[str | PathLike[str]]
 
 
-def read_events(
-    spark: SparkSession, path: Paths, *, format: str | None = None, by: EventsBy = "graph", strict: bool = False
-) -> DataFrame:
+class How(TypedDict, total=False):
+    """How documents become events, as `tidings.read_events` says."""
+
+    format: str | None
+    by: EventsBy
+    strict: bool
+
+
+def read_events(spark: SparkSession, path: Paths, **how: Unpack[How]) -> DataFrame:
     """The events of files, folders and globs: event, published, body, source. What is rejected is left out."""
-    return events_in(read_documents(spark, path, format=format, by=by, strict=strict))
+    return events_in(read_documents(spark, path, **how))
 
 
-def read_documents(
-    spark: SparkSession, path: Paths, *, format: str | None = None, by: EventsBy = "graph", strict: bool = False
-) -> DataFrame:
+def read_documents(spark: SparkSession, path: Paths, **how: Unpack[How]) -> DataFrame:
     """The same with a row for every problem, which has a reason and its place: see `events_in` and `problems_in`."""
     names = []
     for source in [path] if isinstance(path, str | PathLike) else path:
-        for document in documents(fspath(source), format=format):
+        for document in documents(fspath(source), format=how.get("format")):
             if isinstance(document, EventError):
                 raise UsageError(str(document))
             names.append((document.name,))
     paths = spark.createDataFrame(names, "path string").repartition(max(1, len(names)))
-    return paths.mapInArrow(read_stage(Reading(format, by, strict)), READ)
+    return paths.mapInArrow(read_stage(Reading(**how)), READ)
 
 
 def read_event_stream(
-    spark: SparkSession,
-    path: str | PathLike[str],
-    *,
-    format: str | None = None,
-    by: EventsBy = "graph",
-    strict: bool = False,
-    max_files: int | None = None,
+    spark: SparkSession, path: str | PathLike[str], *, max_files: int | None = None, **how: Unpack[How]
 ) -> DataFrame:
     """The events of a folder, as files come into it. A batch has at most `max_files` of them."""
-    return events_in(read_document_stream(spark, path, format=format, by=by, strict=strict, max_files=max_files))
+    return events_in(read_document_stream(spark, path, max_files=max_files, **how))
 
 
 def read_document_stream(
-    spark: SparkSession,
-    path: str | PathLike[str],
-    *,
-    format: str | None = None,
-    by: EventsBy = "graph",
-    strict: bool = False,
-    max_files: int | None = None,
+    spark: SparkSession, path: str | PathLike[str], *, max_files: int | None = None, **how: Unpack[How]
 ) -> DataFrame:
     """The same with a row for every problem."""
     reader = spark.readStream.format("binaryFile").schema(FILES).option("recursiveFileLookup", "true")
     # Left alone, Spark forgets files that are a week older than the newest, and never takes such: one may come late.
     reader = reader.option("maxFileAge", _FOR_EVER)
-    if format is None:
+    if how.get("format") is None:
         reader = reader.option("pathGlobFilter", _known_names())
     if max_files is not None:
         reader = reader.option("maxFilesPerTrigger", max_files)
     # Spark reads no more of a file than is asked for: here, nothing.
-    return reader.load(fspath(path)).select("path").mapInArrow(read_stage(Reading(format, by, strict)), READ)
+    return reader.load(fspath(path)).select("path").mapInArrow(read_stage(Reading(**how)), READ)
 
 
 def events_from(
     messages: DataFrame,
     value: str = "value",
     *,
-    format: str,
-    by: EventsBy = "graph",
-    strict: bool = False,
     published: str | None = None,
     source: str | None = None,
+    **how: Unpack[How],
 ) -> DataFrame:
-    """The events of raw messages, each a document in the column `value`, as text or bytes.
+    """The events of raw messages, each a document in the column `value`, as text or bytes; `format` says of which kind.
 
     `published` and `source` name the columns that say when and where from; what is rejected is left out.
     """
-    return events_in(
-        documents_from(messages, value, format=format, by=by, strict=strict, published=published, source=source)
-    )
+    return events_in(documents_from(messages, value, published=published, source=source, **how))
 
 
 def documents_from(
-    messages: DataFrame,
-    value: str = "value",
-    *,
-    format: str,
-    by: EventsBy = "graph",
-    strict: bool = False,
-    published: str | None = None,
-    source: str | None = None,
+    messages: DataFrame, value: str, *, published: str | None = None, source: str | None = None, **how: Unpack[How]
 ) -> DataFrame:
     """The same with a row for every problem."""
+    if how.get("format") is None:
+        raise UsageError("messages need format=, for instance format='trig'")
     chosen = messages.select(
         f.col(value).cast("binary").alias("value"),
         (f.col(published) if published else f.lit(None)).cast("timestamp").alias("published"),
         (f.col(source).cast("string") if source else _place(messages)).alias("source"),
     )
-    return chosen.mapInArrow(message_stage(Reading(format, by, strict)), READ)
+    return chosen.mapInArrow(message_stage(Reading(**how)), READ)
 
 
 def _place(messages: DataFrame) -> Column:

@@ -7,6 +7,7 @@ import shutil
 import tempfile
 from os import PathLike, fspath
 from pathlib import Path
+from typing import TypedDict, Unpack
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as f
@@ -23,23 +24,22 @@ from tidings.spark.stage import match_stage
 STRATEGIES = ("one-step", "chained")
 
 
-def match(
-    events: DataFrame,
-    subscriptions: str | PathLike[str],
-    *,
-    ontology: str | PathLike[str] | Ontology | None = None,
-    strategy: str = "one-step",
-    shards: int | None = None,
-    bindings: bool = False,
-) -> DataFrame:
+class Options(TypedDict, total=False):
+    """How to match. The ontology is that of the subscriptions, where these are compiled."""
+
+    ontology: str | PathLike[str] | Ontology | None
+    strategy: str
+    shards: int | None
+    bindings: bool
+
+
+def match(events: DataFrame, subscriptions: str | PathLike[str], **options: Unpack[Options]) -> DataFrame:
     """The notifications of these events: notification, subscription, event, published, matched, bindings.
 
     `subscriptions` is a file or folder of them, or a folder that `tidings compile` wrote, which knows its ontology.
     Where something fails, the notification is left out; `hits` has it, with the reason.
     """
-    return notifications_in(
-        hits(events, subscriptions, ontology=ontology, strategy=strategy, shards=shards, bindings=bindings)
-    )
+    return notifications_in(hits(events, subscriptions, **options))
 
 
 def hits(
@@ -56,8 +56,8 @@ def hits(
         raise UsageError(f"strategy '{strategy}'? It is one of {', '.join(STRATEGIES)}")
     if strategy == "chained" or shards is not None:
         raise UsageError("'chained' and shards are not there yet: use one-step, without shards")
-    folder = compiled(subscriptions, ontology)
-    return events.select("event", "published", "body").mapInArrow(match_stage(folder, bindings=bindings), HITS)
+    stage = match_stage(compiled(subscriptions, ontology), bindings=bindings)
+    return events.select("event", "published", "body").mapInArrow(stage, HITS)
 
 
 def notifications_in(found: DataFrame) -> DataFrame:

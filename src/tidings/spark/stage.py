@@ -9,12 +9,12 @@ from typing import Any, TypeAlias
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from tidings.errors import EvaluationError, EventError
 from tidings.match.base import Failure, Match
 from tidings.match.fast import Fast
-from tidings.match.fast.bodies import match_bodies
-from tidings.rdf.event import Event
+from tidings.match.fast.bodies import match_bodies, read_body
 from tidings.rdf.terms import to_json
 from tidings.spark.schema import HIT_ROWS
 from tidings.spark.workers import opened
@@ -29,30 +29,48 @@ def match_stage(folder: str, *, bindings: bool) -> Callable[[Batches], Batches]:
     def stage(batches: Batches) -> Batches:
         engine = opened(folder)
         for batch in batches:
-            if batch.num_rows:
-                yield from rows(engine, batch)
+            problems = _Problems()
+            sound = _sound(batch, problems)
+            if sound.num_rows:
+                yield from rows(engine, sound, problems)
+            yield from problems.rows()
 
     return stage
 
 
-def _without(engine: Fast, batch: pa.RecordBatch) -> Batches:
-    problems = _Problems(batch)
-    matched = match_bodies(engine, batch["event"], batch["body"], problems.refused, problems.failed)
+def _sound(batch: pa.RecordBatch, problems: _Problems) -> pa.RecordBatch:
+    """The rows that have an id and a body."""
+    if not (batch["event"].null_count or batch["body"].null_count):
+        return batch
+    there = pc.and_(batch["event"].is_valid(), batch["body"].is_valid())
+    for event in batch.filter(pc.invert(there))["event"].to_pylist():
+        problems.add(None, event, "the event has no body" if event is not None else "the event has no id")
+    return batch.filter(there)
+
+
+def _without(engine: Fast, batch: pa.RecordBatch, problems: _Problems) -> Batches:
+    ids = batch["event"]
+    matched = match_bodies(
+        engine, ids, batch["body"], lambda row, error: problems.refused(ids[row].as_py(), error), problems.failed
+    )
     events, published = (batch[name].take(pa.array(matched.rows)) for name in ("event", "published"))
     if matched.rows.size:
         subscriptions = pa.concat_arrays(matched.subscriptions.chunks)
         nothing = pa.nulls(matched.rows.size, pa.string())
         yield _batch(subscriptions, events, published, nothing, nothing)
-    yield from problems.rows()
 
 
-def _with_bindings(engine: Fast, batch: pa.RecordBatch) -> Batches:
-    problems = _Problems(batch)
+def _with_bindings(engine: Fast, batch: pa.RecordBatch, problems: _Problems) -> Batches:
     rows: list[int] = []
     subscriptions: list[str] = []
     texts: list[str] = []
     for row, (event, body) in enumerate(zip(batch["event"].to_pylist(), batch["body"].to_pylist(), strict=True)):
-        for match in engine.match(Event(event, body), problems.failed):
+        try:
+            about = read_body(event, body)
+        except EventError as error:
+            problems.refused(event, error)
+            continue
+        for match in engine.match(about, problems.failed):
             try:
                 texts.append(bindings_text(match))
             except EvaluationError as error:
@@ -63,7 +81,6 @@ def _with_bindings(engine: Fast, batch: pa.RecordBatch) -> Batches:
     if rows:
         events, published = (batch[name].take(pa.array(rows)) for name in ("event", "published"))
         yield _batch(pa.array(subscriptions), events, published, pa.array(texts), pa.nulls(len(rows), pa.string()))
-    yield from problems.rows()
 
 
 def bindings_text(match: Match) -> str:
@@ -76,19 +93,18 @@ def bindings_text(match: Match) -> str:
 class _Problems:
     """What could not be matched in a batch, each with its reason."""
 
-    def __init__(self, batch: pa.RecordBatch) -> None:
-        self._batch = batch
+    def __init__(self) -> None:
         self._subscriptions: list[str | None] = []
-        self._events: list[str] = []
+        self._events: list[str | None] = []
         self._reasons: list[str] = []
 
-    def refused(self, row: int, error: EventError) -> None:
-        self._add(None, self._batch["event"][row].as_py(), str(error))
+    def refused(self, event: str, error: EventError) -> None:
+        self.add(None, event, str(error))
 
     def failed(self, failure: Failure) -> None:
-        self._add(failure.subscription, failure.event, failure.reason)
+        self.add(failure.subscription, failure.event, failure.reason)
 
-    def _add(self, subscription: str | None, event: str, reason: str) -> None:
+    def add(self, subscription: str | None, event: str | None, reason: str) -> None:
         self._subscriptions.append(subscription)
         self._events.append(event)
         self._reasons.append(reason)
@@ -99,7 +115,11 @@ class _Problems:
             published = pa.nulls(size, HIT_ROWS.field("published").type)
             subscriptions = pa.array(self._subscriptions, pa.string())
             yield _batch(
-                subscriptions, pa.array(self._events), published, pa.nulls(size, pa.string()), pa.array(self._reasons)
+                subscriptions,
+                pa.array(self._events, pa.string()),
+                published,
+                pa.nulls(size, pa.string()),
+                pa.array(self._reasons),
             )
 
 

@@ -17,7 +17,7 @@ from tidings.match.base import Failure, Report
 from tidings.match.fast.engine import Fast, View
 from tidings.match.fast.lane import verified
 from tidings.rdf.event import Event
-from tidings.rdf.read import event_from
+from tidings.rdf.read import read_triples
 
 
 class Matched(NamedTuple):
@@ -92,15 +92,20 @@ def _run(engine: Fast, view: View, column: _Column, start: int, failed: Report) 
 
 def _one(engine: Fast, column: _Column, row: int, refused: Refuse, failed: Report) -> Matched:
     """A row whose text is not in canonical form: read as any other document is."""
+    given = column.event(row)
     try:
-        given = column.event(row)
-        read = event_from(given.body.encode(), format="nt") if given.body else given
+        event = read_body(given.id, given.body)
     except EventError as error:
         refused(row, error)
         return Matched(np.zeros(0, np.int32), pa.chunked_array([], pa.string()))
-    matches = engine.match(Event(given.id, read.body), failed)
+    matches = engine.match(event, failed)
     ids = pa.array([match.subscription for match in matches], pa.string())
     return Matched(np.full(len(matches), row, np.int32), pa.chunked_array([ids]))
+
+
+def read_body(id: str, body: str) -> Event:
+    """The event of this id whose triples are in `body`, however they are written, or an `EventError`."""
+    return Event.of(id, read_triples(body.encode(), format="nt"))
 
 
 def _joined(pieces: list[Matched]) -> Matched:
