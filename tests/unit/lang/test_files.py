@@ -15,7 +15,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from tidings.errors import SubscriptionError, UsageError
-from tidings.lang import files, parse
+from tidings.lang import parse
+from tidings.lang import rows as file_rows
 from tidings.lang.files import Subscription, read_subscriptions
 
 ASK = "ASK { ?s ?p ?o }"
@@ -86,7 +87,7 @@ def test_one_query_file(tmp_path: Path) -> None:
 
 
 def test_a_query_file_has_a_bound(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(files, "MAX_ROW", 100)
+    monkeypatch.setattr(file_rows, "MAX_ROW", 100)
     path = tmp_path / "a.rq"
     path.write_text(ASK + " " * 100)
     assert read(path) == ([], ["a.rq: the file has more than 100 bytes"])
@@ -180,8 +181,8 @@ def test_lines_that_are_no_text(tmp_path: Path) -> None:
 
 
 def test_lines_have_a_bound(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(files, "MAX_ROW", 200)
-    monkeypatch.setattr(files, "_CHUNK", 64)
+    monkeypatch.setattr(file_rows, "MAX_ROW", 200)
+    monkeypatch.setattr(file_rows, "_CHUNK", 64)
     long = {"id": "long", "query": ASK + " " * 500}
     rows = [{"id": "a", "query": ASK}, long, {"id": "b", "query": ASK}, long]
     found, errors = read(ndjson(tmp_path / "s.ndjson", *rows))
