@@ -20,7 +20,7 @@ WIDE, NARROW = 960.0, 380.0
 _PITCH = 8.0
 """The least width of a column, with the gap beside it."""
 _HEIGHT = 210.0
-_LANE = 15.0
+_LANES, _LANE = 22.0, 15.0
 _BAR = 52.0
 _APART = 5.0
 """A lag longer than so many of the longest batches would leave nothing to see of the stages."""
@@ -150,16 +150,24 @@ def amount(value: float) -> str:
     return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
 
 
+def rate(value: float) -> str:
+    """Like `amount`, but numbers of one size have the same decimals."""
+    if value < 100:
+        return f"{value:.1f}" if value >= 10 else f"{value:.2f}"
+    return amount(value)
+
+
 def duration(seconds: float) -> str:
     if seconds < 1:
         return f"{seconds * 1000:.3g} ms" if seconds else "0 s"
     if seconds < 60:
         return f"{seconds:.3g} s"
     whole = round(seconds)
-    for size, word, part, less in ((60, "min", 1, "s"), (3_600, "h", 60, "min"), (86_400, "days", 3_600, "h")):
-        if whole < size * 60 or word == "days":
-            break
-    return f"{whole // size:,} {word} {whole % size // part} {less}"
+    if whole < 3_600:
+        return f"{whole // 60} min {whole % 60} s"
+    if whole < 48 * 3_600:
+        return f"{whole // 3_600} h {whole % 3_600 // 60} min"
+    return f"{whole // 86_400:,} days {whole % 86_400 // 3_600} h"
 
 
 # -------------------------------------------------------------------------------------------------------------- charts
@@ -167,48 +175,47 @@ def duration(seconds: float) -> str:
 
 def throughput_chart(columns: Sequence[Column], w: float = WIDE) -> str:
     """Events a second, as bars."""
-    rates = [column.rate for column in columns]
     best = max(columns, key=lambda column: column.rate)
     events, seconds = sum(column.events for column in columns), sum(column.seconds for column in columns)
     about = (
-        f"{events:,} events in {duration(seconds)}, {amount(events / seconds if seconds else 0.0)} a second;"
-        f" most in {best.name}, {amount(best.rate)} a second."
+        f"{events:,} events in {duration(seconds)}, {rate(events / seconds if seconds else 0.0)} a second;"
+        f" most in {best.name}, {rate(best.rate)} a second."
     )
     plot = _Plot(
         columns,
         "events a second",
-        stacks=[[("c-match", rate)] for rate in rates],
-        labels=[amount(rate) if rate else "" for rate in rates],
+        stacks=[[("c-match", column.rate)] for column in columns],
+        labels=[rate(column.rate) if column.rate else "" for column in columns],
         notes=[
-            f"{column.events:,} events in {duration(column.seconds)}: {amount(column.rate)} a second"
+            f"{column.events:,} events in {duration(column.seconds)}: {rate(column.rate)} a second"
             for column in columns
         ],
     )
     return _drawn(plot, w, "Events a second, by batch", about)
 
 
-def latency_chart(columns: Sequence[Column], w: float = WIDE) -> str:
-    """Seconds by stage, one upon the other, with the lag as a line, unless it has to be drawn apart."""
-    lags = [None] * len(columns) if lag_apart(columns) else [column.lag for column in columns]
+def latency_chart(columns: Sequence[Column], w: float = WIDE, *, lag: bool = True) -> str:
+    """Time by stage, one upon the other, with the lag as a line."""
+    lags = [column.lag if lag else None for column in columns]
     batches = sum(column.batches for column in columns)
     spent = {stage: sum(column.stages[stage] * column.batches for column in columns) for stage in (*STAGES, REST)}
     whole = sum(spent.values())
     parts = {stage: f"{stage} {100 * seconds / whole:.0f} %" for stage, seconds in spent.items() if seconds}
-    divisor, unit = _unit(max([_height(column) for column in columns] + [lag for lag in lags if lag is not None]))
+    divisor, unit = _unit(max([_height(column) for column in columns] + [value for value in lags if value is not None]))
     legend = [Sample("box", _CLASSES[stage], said) for stage, said in parts.items()]
     about = f"A batch took {duration(whole / batches)} in the mean: {', '.join(parts.values()) or 'nothing'}."
-    if any(lag is not None for lag in lags):
+    if any(value is not None for value in lags):
         legend.append(Sample("line", "s-ink line", "lag"))
         about += f" {_about_lag(columns)}"
     plot = _Plot(
         columns,
         unit,
         stacks=[[(_CLASSES[stage], column.stages[stage] / divisor) for stage in spent] for column in columns],
-        line=[None if lag is None else lag / divisor for lag in lags],
+        line=[None if value is None else value / divisor for value in lags],
         notes=[_stages_note(column) for column in columns],
         legend=legend,
     )
-    return _drawn(plot, w, "Seconds by stage, by batch", about)
+    return _drawn(plot, w, "Time by stage, by batch", about)
 
 
 def lag_chart(columns: Sequence[Column], w: float = WIDE) -> str:
@@ -252,7 +259,7 @@ def _stages_note(column: Column) -> str:
 
 def _unit(seconds: float) -> tuple[float, str]:
     """What a time axis that reaches so far counts in: its seconds, and its name."""
-    return next(((size, name) for most, size, name in _UNITS if seconds < most), (3_600.0, "hours"))
+    return next(((size, name) for most, size, name in _UNITS if 0 < seconds < most), (3_600.0, "hours"))
 
 
 # ------------------------------------------------------------------------------------------------------------- drawing
@@ -299,7 +306,7 @@ def _drawn(plot: _Plot, w: float, title: str, about: str) -> str:
     columns = plot.columns
     heights = [sum(height for _, height in stack) for stack in plot.stacks]
     scale = _ticks(max([*heights, *(value for value in plot.line if value is not None)], default=0.0))
-    left = max(text_width(amount(tick), "note") for tick in scale) + 9
+    left = max(text_width(said, "note") for said in ("batch", *map(amount, scale))) + 9
     lanes = [
         (sign, [getattr(column, sign) for column in columns])
         for sign in ("taken", "cancelled")
@@ -307,13 +314,12 @@ def _drawn(plot: _Plot, w: float, title: str, about: str) -> str:
     ]
     pitch = (w - left) / len(columns)
     labels = plot.labels if _fits(plot.labels, pitch) else ()
-    top = 24 + _LANE * len(lanes) + (14 if labels else 4)
+    top = _LANES + 2 + _LANE * len(lanes) + (14 if labels else 4)
     frame = _Frame(Box(left, top, w - left, _HEIGHT), len(columns), scale[-1])
     canvas = Canvas()
     canvas.text(0, 12, plot.axis, "note", "soft")
     _draw_scale(canvas, scale, frame)
-    for i, (sign, counts) in enumerate(lanes):
-        _draw_marks(canvas, sign, counts, 22 + _LANE * i, frame)
+    _draw_marks(canvas, lanes, frame)
     _draw_bars(canvas, plot.stacks, labels, frame)
     _draw_line(canvas, plot.line, frame)
     _draw_names(canvas, columns, frame)
@@ -360,22 +366,26 @@ def _draw_scale(canvas: Canvas, scale: Sequence[float], frame: _Frame) -> None:
         canvas.path(f"M{number(frame.box.x)} {number(y)}h{number(frame.box.w)}", kind)
 
 
-def _draw_marks(canvas: Canvas, sign: str, counts: Sequence[int], y: float, frame: _Frame) -> None:
+def _draw_marks(canvas: Canvas, lanes: Sequence[tuple[str, Sequence[int]]], frame: _Frame) -> None:
     """A triangle over every column that subscriptions came or went with, with their number where there is room."""
-    texts = [f"{count:,}" if count else "" for count in counts]
-    named = all(text_width(text, "small") + 26 <= frame.pitch for text in texts)
-    few = sum(map(bool, counts)) <= _FEW_MARKS
-    for i, text in enumerate(texts):
-        if not text:
-            continue
-        x = frame.x(i)
-        if few:
-            canvas.path(f"M{number(x)} {number(y + 11)}V{number(frame.bottom)}", "s-step hair")
-        shape = "v9h8z" if sign == "taken" else "h8l-4 9z"
-        start = f"M{number(x)} {number(y)}l-4 9h8z" if sign == "taken" else f"M{number(x - 4)} {number(y + 1)}{shape}"
-        canvas.path(start, "step" if sign == "taken" else "hollow s-step line")
-        if named:
-            canvas.text(x + 8, y + 9, text, "small", "soft")
+    marked = [i for i in range(frame.count) if any(counts[i] for _, counts in lanes)]
+    for i in marked if len(marked) <= _FEW_MARKS else ():
+        canvas.path(f"M{number(frame.x(i))} {number(_LANES)}V{number(frame.bottom)}", "s-step hair")
+    named = all(text_width(f"{count:,}", "small") + 26 <= frame.pitch for _, counts in lanes for count in counts)
+    for lane, (sign, counts) in enumerate(lanes):
+        y = _LANES + _LANE * lane
+        for i, count in enumerate(counts):
+            if count:
+                _draw_mark(canvas, sign, f"{count:,}" if named else "", frame.x(i), y)
+
+
+def _draw_mark(canvas: Canvas, sign: str, text: str, x: float, y: float) -> None:
+    if sign == "taken":
+        canvas.path(f"M{number(x)} {number(y)}l-4.5 9h9z", "step")
+    else:
+        canvas.path(f"M{number(x)} {number(y + 9)}l-4.5 -8h9z", "s-step hollow line")
+    if text:
+        canvas.text(x + 8, y + 9, text, "small", "soft halo")
 
 
 def _draw_bars(
@@ -415,6 +425,5 @@ def _draw_names(canvas: Canvas, columns: Sequence[Column], frame: _Frame) -> Non
     widest = max(text_width(text, "note") for text in texts) + 12
     every = next(size * 10**power for power in range(20) for size in _STEPS if size * 10**power * frame.pitch >= widest)
     for i in range(0, len(texts), every):
-        anchor = "middle"
-        canvas.text(frame.x(i), frame.bottom + 16, texts[i], "note", "soft", anchor=anchor)
+        canvas.text(frame.x(i), frame.bottom + 16, texts[i], "note", "soft", anchor="middle")
     canvas.text(0, frame.bottom + 16, "batch", "note", "soft")

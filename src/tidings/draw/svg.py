@@ -13,8 +13,8 @@ from tidings.draw.text import clean, fit, width
 
 SIZES = {"title": 17.0, "sub": 12.5, "name": 13.0, "row": 12.0, "note": 11.0, "small": 10.0}
 _BOLD = frozenset({"title", "name"})
-_FONTS = 'system-ui, "Segoe UI", Roboto, "Helvetica Neue", Arial, "DejaVu Sans", sans-serif'
-_LIGHT = {
+FONTS = 'system-ui, "Segoe UI", Roboto, "Helvetica Neue", Arial, "DejaVu Sans", sans-serif'
+LIGHT = {
     "page": "#ffffff",
     "card": "#ffffff",
     "pale": "#f5f6f8",
@@ -29,7 +29,7 @@ _LIGHT = {
     "step": "#6f3fa0",
     "var": "#8a4b00",
 }
-_DARK = {
+DARK = {
     "page": "#14181d",
     "card": "#1e242b",
     "pale": "#191e24",
@@ -59,12 +59,12 @@ def _rules(colours: dict[str, str]) -> str:
 
 
 _STYLE = (
-    f"svg{{font-family:{_FONTS};background:{_LIGHT['page']}}}text{{white-space:pre;unicode-bidi:isolate}}"
+    f"svg{{font-family:{FONTS};background:{LIGHT['page']}}}text{{white-space:pre;unicode-bidi:isolate}}"
     + "".join(f".f-{name}{{font-size:{size:g}px}}" for name, size in SIZES.items())
     + "".join(f".f-{name}{{font-weight:600}}" for name in sorted(_BOLD))
     + ".thin{stroke-width:1}.line{stroke-width:1.4}.thick{stroke-width:2.4}.dash{stroke-dasharray:5 3.5}"
-    + _rules(_LIGHT)
-    + f"@media (prefers-color-scheme:dark){{svg{{background:{_DARK['page']}}}{_rules(_DARK)}}}"
+    + _rules(LIGHT)
+    + f"@media (prefers-color-scheme:dark){{svg{{background:{DARK['page']}}}{_rules(DARK)}}}"
 )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tidings.spark.changing import Subscriptions, subscriptions
 from tidings.spark.events import (
     documents_from,
     events_from,
@@ -16,6 +17,7 @@ from tidings.spark.matching import hits, match, notifications_in
 from tidings.spark.session import session
 
 __all__ = [
+    "Subscriptions",
     "documents_from",
     "events_from",
     "events_in",
@@ -28,4 +30,5 @@ __all__ = [
     "read_event_stream",
     "read_events",
     "session",
+    "subscriptions",
 ]

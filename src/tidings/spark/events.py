@@ -18,6 +18,7 @@ from tidings.rdf.read import EventsBy
 from tidings.rdf.sources import documents
 from tidings.spark.reading import Reading, message_stage, read_stage
 from tidings.spark.schema import FILES, READ
+from tidings.spark.standing import settled
 
 _FOR_EVER = "36500d"
 Paths = str | PathLike[str] | Iterable[str | PathLike[str]]
@@ -45,14 +46,25 @@ def read_documents(spark: SparkSession, path: Paths, **how: Unpack[How]) -> Data
                 raise UsageError(str(document))
             names.append((document.name,))
     paths = spark.createDataFrame(names, "path string").repartition(max(1, len(names)))
-    return paths.mapInArrow(read_stage(Reading(**how)), READ)
+    read = paths.mapInArrow(read_stage(Reading(**how)), READ)
+    # Of one document, who reads it knows what comes again.
+    return read if len(names) == 1 else settled(read)
 
 
 def read_event_stream(
-    spark: SparkSession, path: str | PathLike[str], *, max_files: int | None = None, **how: Unpack[How]
+    spark: SparkSession,
+    path: str | PathLike[str],
+    *,
+    max_files: int | None = None,
+    once: bool = True,
+    **how: Unpack[How],
 ) -> DataFrame:
-    """The events of a folder, as files come into it. A batch has at most `max_files` of them."""
-    return events_in(read_document_stream(spark, path, max_files=max_files, **how))
+    """The events of a folder, as files come into it. A batch has at most `max_files` of them.
+
+    An event that comes again is left out, for which Spark keeps the ids of all; not so where `once` is False.
+    """
+    events = events_in(read_document_stream(spark, path, max_files=max_files, **how))
+    return events.dropDuplicates(["event"]) if once else events
 
 
 def read_document_stream(

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import atexit
-import shutil
-import tempfile
+import os
+from datetime import datetime
 from os import PathLike, fspath
 from pathlib import Path
-from typing import TypedDict, Unpack
+from typing import TypeAlias, TypedDict, Unpack
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as f
@@ -15,11 +14,13 @@ from pyspark.sql import functions as f
 from tidings.delivery.notification import FIRST_VERSION, NO_TENANT
 from tidings.errors import SubscriptionError, UsageError
 from tidings.index.snapshot import MANIFEST
-from tidings.lang.files import read_subscriptions
 from tidings.match.fast import Fast
 from tidings.ontology import Ontology
+from tidings.spark.changing import Subscriptions, loaded
+from tidings.spark.changing import subscriptions as changing
 from tidings.spark.schema import HITS
 from tidings.spark.stage import match_stage
+from tidings.spark.versions import Version
 
 STRATEGIES = ("one-step", "chained")
 
@@ -31,38 +32,49 @@ class Options(TypedDict, total=False):
     strategy: str
     shards: int | None
     bindings: bool
+    accepted: datetime | None
 
 
-def match(events: DataFrame, subscriptions: str | PathLike[str], **options: Unpack[Options]) -> DataFrame:
+Given: TypeAlias = str | PathLike[str] | Subscriptions | Version
+"""A file or folder of subscriptions, or one that `tidings compile` wrote; some that change; or a version of these."""
+
+
+def match(events: DataFrame, subscriptions: Given, **options: Unpack[Options]) -> DataFrame:
     """The notifications of these events: notification, subscription, event, published, matched, bindings.
 
-    `subscriptions` is a file or folder of them, or a folder that `tidings compile` wrote, which knows its ontology.
-    Where something fails, the notification is left out; `hits` has it, with the reason.
+    A folder that `tidings compile` wrote knows its ontology. Where something fails, the notification is left out;
+    `hits` has it, with the reason.
     """
     return notifications_in(hits(events, subscriptions, **options))
 
 
-def hits(
+def hits(events: DataFrame, subscriptions: Given, **options: Unpack[Options]) -> DataFrame:
+    """The matches, and a row with a reason for every subscription or event that failed."""
+    return counted_hits(events, subscriptions, **options).where("candidates IS NULL").drop("candidates")
+
+
+def counted_hits(
     events: DataFrame,
-    subscriptions: str | PathLike[str],
+    subscriptions: Given,
     *,
     ontology: str | PathLike[str] | Ontology | None = None,
     strategy: str = "one-step",
     shards: int | None = None,
     bindings: bool = False,
+    accepted: datetime | None = None,
 ) -> DataFrame:
-    """The matches, and a row with a reason for every subscription or event that failed."""
+    """The same, and rows that tell how many candidates were looked at; see `schema.HITS`."""
     if strategy not in STRATEGIES:
         raise UsageError(f"strategy '{strategy}'? It is one of {', '.join(STRATEGIES)}")
     if strategy == "chained" or shards is not None:
         raise UsageError("'chained' and shards are not there yet: use one-step, without shards")
-    stage = match_stage(compiled(subscriptions, ontology), bindings=bindings)
+    stage = match_stage(version_of(subscriptions, ontology), bindings=bindings, accepted=accepted)
     return events.select("event", "published", "body").mapInArrow(stage, HITS)
 
 
 def notifications_in(found: DataFrame) -> DataFrame:
     """The matches among these, each with the id of its notification."""
-    return found.where("reason IS NULL").select(
+    return found.where("subscription IS NOT NULL AND reason IS NULL").select(
         notification_column().alias("notification"), "subscription", "event", "published", "matched", "bindings"
     )
 
@@ -78,21 +90,18 @@ def _measured(text: Column) -> tuple[Column, Column]:
     return f.unhex(f.lpad(f.hex(f.octet_length(data)), 16, "0")), data
 
 
-def compiled(subscriptions: str | PathLike[str], ontology: str | PathLike[str] | Ontology | None) -> str:
-    """A folder of these subscriptions, compiled: itself, where it is one."""
-    folder = fspath(subscriptions)
-    known = ontology if isinstance(ontology, Ontology) else Ontology.load(fspath(ontology)) if ontology else None
-    if (Path(folder) / MANIFEST).is_file():
-        # It is refused here, and not by every worker, where it does not fit.
-        Fast.open(Path(folder), ontology=known)
-        return folder
-    engine = Fast(known or Ontology.empty())
-    engine.add_many((each.id, each.query) for each in read_subscriptions(folder, report=_raise))
-    into = tempfile.mkdtemp(prefix="tidings-index-")
-    # Nobody knows when the last task has read it.
-    atexit.register(shutil.rmtree, into, ignore_errors=True)
-    engine.save(Path(into) / "index")
-    return str(Path(into) / "index")
+def version_of(given: Given, ontology: str | PathLike[str] | Ontology | None) -> Version:
+    """These subscriptions as they are now, compiled where they are not."""
+    if isinstance(given, Version):
+        return given
+    if not isinstance(given, Subscriptions):
+        folder = fspath(given)
+        if (Path(folder) / MANIFEST).is_file():
+            # It is refused here, and not by every worker, where it does not fit.
+            Fast.open(Path(folder), ontology=loaded(ontology))
+            return Version(os.path.abspath(folder), bare=True)
+        given = changing(folder, ontology=ontology)
+    return given.take(_raise).version
 
 
 def _raise(error: SubscriptionError) -> None:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from typing import Any, BinaryIO, TypeAlias, cast
 from urllib.parse import urlsplit
 
@@ -14,7 +15,7 @@ from pyarrow import fs
 from tidings.errors import EventError
 from tidings.rdf.event import Event
 from tidings.rdf.formats import Format
-from tidings.rdf.read import EventsBy, read_events
+from tidings.rdf.read import EventsBy, Report, read_events
 from tidings.rdf.sources import Document, Source
 from tidings.spark.schema import READ_ROWS
 
@@ -36,10 +37,10 @@ def read_stage(reading: Reading) -> Callable[[Batches], Batches]:
     """From (path) to events: each path is a document."""
 
     def stage(batches: Batches) -> Batches:
-        rows = _Rows()
+        rows = Rows()
         for batch in batches:
             for path in batch["path"].to_pylist():
-                yield from rows.of(_document(path, reading), reading, None, None)
+                yield from rows.take(_events(_document(path, reading), reading, rows.problem))
         yield from rows.rest()
 
     return stage
@@ -49,16 +50,21 @@ def message_stage(reading: Reading) -> Callable[[Batches], Batches]:
     """From (value, published, source) to events: each value is a document."""
 
     def stage(batches: Batches) -> Batches:
-        rows = _Rows()
+        rows = Rows()
         for batch in batches:
             for value, published, source in zip(*(column.to_pylist() for column in batch.columns), strict=True):
+                report = partial(rows.problem, name=source)
                 if value is None:
-                    rows.problem(EventError("the message is null", source=source))
+                    report(EventError("the message is null"))
                 else:
-                    yield from rows.of(value, reading, source, published)
+                    yield from rows.take(_events(value, reading, report), source, published)
         yield from rows.rest()
 
     return stage
+
+
+def _events(source: Source, reading: Reading, report: Report) -> Iterator[Event]:
+    return read_events(source, report=report, format=reading.format, by=reading.by, strict=reading.strict)
 
 
 def _document(path: str, reading: Reading) -> Source:
@@ -77,22 +83,15 @@ def _opened(path: str) -> BinaryIO:
     return cast(BinaryIO, store.open_input_file(place))
 
 
-class _Rows:
+class Rows:
     """Rows on their way into a batch. There may be many documents in one, and many batches in a document."""
 
     def __init__(self) -> None:
         self._rows: list[tuple[Any, ...]] = []
         self._letters = 0
 
-    def of(self, source: Source, reading: Reading, name: str | None, published: datetime | None) -> Batches:
-        """Take the events and problems of a document, in its order; `name` is what the rows call it."""
-        events = read_events(
-            source,
-            report=lambda error: self.problem(error, name),
-            format=reading.format,
-            by=reading.by,
-            strict=reading.strict,
-        )
+    def take(self, events: Iterable[Event], name: str | None = None, published: datetime | None = None) -> Batches:
+        """The events of a document; `name` is what the rows call it. Problems come in between, as they are told."""
         for event in events:
             self._event(event, name, published)
             if self._letters > _LETTERS or len(self._rows) >= _ROWS:

@@ -13,8 +13,12 @@ FILES = "path string, modificationTime timestamp, length long, content binary"
 READ = f"{EVENTS}, line int, column int, reason string"
 """What reading gives: an event, or, where there is a reason, a problem."""
 
-HITS = "subscription string, event string, published timestamp, matched timestamp, bindings string, reason string"
-"""What matching gives: a match, or, where there is a reason, a subscription or an event that failed."""
+HITS = (
+    "subscription string, event string, published timestamp, matched timestamp, bindings string, reason string, "
+    "candidates long"
+)
+"""What matching gives: a match; or, where there is a reason, a subscription or an event that failed; or how many
+candidates were looked at since the last row of this kind."""
 
 _MOMENT = pa.timestamp("us", "UTC")
 _EVENTS = [("event", pa.string()), ("published", _MOMENT), ("body", pa.string()), ("source", pa.string())]
@@ -27,5 +31,6 @@ HIT_ROWS = pa.schema(
         ("matched", _MOMENT),
         ("bindings", pa.string()),
         ("reason", pa.string()),
+        ("candidates", pa.int64()),
     ]
 )

@@ -12,28 +12,34 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tidings.errors import EvaluationError, EventError
+from tidings.index.arrays import Ints
 from tidings.match.base import Failure, Match
-from tidings.match.fast import Fast
 from tidings.match.fast.bodies import match_bodies, read_body
 from tidings.rdf.terms import to_json
 from tidings.spark.schema import HIT_ROWS
-from tidings.spark.workers import opened
+from tidings.spark.versions import Version
+from tidings.spark.workers import Opened, opened
 
 Batches: TypeAlias = Iterator[pa.RecordBatch]
+Columns: TypeAlias = tuple[pa.Array, pa.Array]
 
 
-def match_stage(folder: str, *, bindings: bool) -> Callable[[Batches], Batches]:
-    """From (event, published, body) to the matches with the subscriptions that are compiled in this folder."""
-    rows = _with_bindings if bindings else _without
+def match_stage(version: Version, *, bindings: bool, accepted: datetime | None = None) -> Callable[[Batches], Batches]:
+    """From (event, published, body) to the matches with the subscriptions of a version.
+
+    `accepted` is when the events came; by default, when they come here.
+    """
 
     def stage(batches: Batches) -> Batches:
-        engine = opened(folder)
+        task = _Task(opened(version), accepted or datetime.now(UTC))
+        rows = task.with_bindings if bindings else task.without
         for batch in batches:
             problems = _Problems()
             sound = _sound(batch, problems)
             if sound.num_rows:
-                yield from rows(engine, sound, problems)
+                yield from rows(sound, problems)
             yield from problems.rows()
+            yield task.counted()
 
     return stage
 
@@ -48,39 +54,76 @@ def _sound(batch: pa.RecordBatch, problems: _Problems) -> pa.RecordBatch:
     return batch.filter(there)
 
 
-def _without(engine: Fast, batch: pa.RecordBatch, problems: _Problems) -> Batches:
-    ids = batch["event"]
-    matched = match_bodies(
-        engine, ids, batch["body"], lambda row, error: problems.refused(ids[row].as_py(), error), problems.failed
-    )
-    events, published = (batch[name].take(pa.array(matched.rows)) for name in ("event", "published"))
-    if matched.rows.size:
-        subscriptions = pa.concat_arrays(matched.subscriptions.chunks)
-        nothing = pa.nulls(matched.rows.size, pa.string())
-        yield _batch(subscriptions, events, published, nothing, nothing)
+class _Task:
+    """Subscriptions, and when the events came that they are matched with."""
 
+    def __init__(self, those: Opened, accepted: datetime) -> None:
+        self._engine, self._times = those
+        self._accepted = accepted
+        self._counted = self._engine.stats()["candidates"]
 
-def _with_bindings(engine: Fast, batch: pa.RecordBatch, problems: _Problems) -> Batches:
-    rows: list[int] = []
-    subscriptions: list[str] = []
-    texts: list[str] = []
-    for row, (event, body) in enumerate(zip(batch["event"].to_pylist(), batch["body"].to_pylist(), strict=True)):
-        try:
-            about = read_body(event, body)
-        except EventError as error:
-            problems.refused(event, error)
-            continue
-        for match in engine.match(about, problems.failed):
+    def without(self, batch: pa.RecordBatch, problems: _Problems) -> Batches:
+        """The matches alone, by the kernels."""
+        ids, moments = batch["event"], batch["published"]
+        matched = match_bodies(
+            self._engine,
+            ids,
+            batch["body"],
+            lambda row, error: problems.refused(ids[row].as_py(), error),
+            problems.failed,
+            lambda row: self._moment(moments[row].as_py()),
+        )
+        if matched.rows.size:
+            there = pa.array(matched.rows)
+            nothing = pa.nulls(len(there), pa.string())
+            found = ids.take(there), moments.take(there)
+            yield from self._standing(matched.numbers, matched.subscriptions, found, nothing)
+
+    def with_bindings(self, batch: pa.RecordBatch, problems: _Problems) -> Batches:
+        """The matches with all their solutions, event by event."""
+        rows: list[int] = []
+        subscriptions: list[str] = []
+        texts: list[str] = []
+        columns = (batch[name].to_pylist() for name in ("event", "published", "body"))
+        for row, (event, published, body) in enumerate(zip(*columns, strict=True)):
             try:
-                texts.append(bindings_text(match))
-            except EvaluationError as error:
-                problems.failed(Failure(event, match.subscription, str(error)))
+                about = read_body(event, body, self._moment(published))
+            except EventError as error:
+                problems.refused(event, error)
                 continue
-            rows.append(row)
-            subscriptions.append(match.subscription)
-    if rows:
-        events, published = (batch[name].take(pa.array(rows)) for name in ("event", "published"))
-        yield _batch(pa.array(subscriptions), events, published, pa.array(texts), pa.nulls(len(rows), pa.string()))
+            for match in self._engine.match(about, problems.failed):
+                try:
+                    texts.append(bindings_text(match))
+                except EvaluationError as error:
+                    problems.failed(Failure(event, match.subscription, str(error)))
+                    continue
+                rows.append(row)
+                subscriptions.append(match.subscription)
+        if rows:
+            numbers = np.array([self._engine.frozen_number(id) for id in subscriptions], np.int32)
+            found = batch["event"].take(pa.array(rows)), batch["published"].take(pa.array(rows))
+            yield from self._standing(numbers, pa.chunked_array([subscriptions]), found, pa.array(texts))
+
+    def counted(self) -> pa.RecordBatch:
+        """A row that tells of the candidates."""
+        before, self._counted = self._counted, self._engine.stats()["candidates"]
+        nothing = pa.nulls(1, pa.string())
+        moment = pa.nulls(1, HIT_ROWS.field("published").type)
+        return _batch(nothing, nothing, moment, nothing, nothing, pa.array([int(self._counted - before)]))
+
+    def _moment(self, published: datetime | None) -> str:
+        return (published or self._accepted).astimezone(UTC).isoformat().replace("+00:00", "Z")
+
+    def _standing(self, numbers: Ints, subscriptions: pa.ChunkedArray, found: Columns, texts: pa.Array) -> Batches:
+        """The matches, found as (events, when they were published), of subscriptions that stand at the time."""
+        events, published = found
+        ids = pa.concat_arrays(subscriptions.chunks)
+        if self._times.any:
+            accepted = int(self._accepted.timestamp() * 1_000_000)
+            stands = self._times.standing(numbers, subscriptions, published, accepted, self._engine.frozen_size)
+            ids, events, published, texts = (each.filter(pa.array(stands)) for each in (ids, events, published, texts))
+        if len(ids):
+            yield _batch(ids, events, published, texts, pa.nulls(len(ids), pa.string()))
 
 
 def bindings_text(match: Match) -> str:
@@ -124,9 +167,15 @@ class _Problems:
 
 
 def _batch(
-    subscriptions: pa.Array, events: pa.Array, published: pa.Array, bindings: pa.Array, reasons: pa.Array
+    subscriptions: pa.Array,
+    events: pa.Array,
+    published: pa.Array,
+    bindings: pa.Array,
+    reasons: pa.Array,
+    candidates: pa.Array | None = None,
 ) -> pa.RecordBatch:
     now = np.datetime64(datetime.now(UTC).replace(tzinfo=None), "us")
     moments = pa.array(np.full(len(subscriptions), now)).cast(HIT_ROWS.field("matched").type)
-    columns = [subscriptions, events, published, moments, bindings, reasons]
+    counted = pa.nulls(len(subscriptions), pa.int64()) if candidates is None else candidates
+    columns = [subscriptions, events, published, moments, bindings, reasons, counted]
     return pa.RecordBatch.from_arrays(columns, schema=HIT_ROWS)

@@ -10,32 +10,40 @@ from __future__ import annotations
 from os import PathLike, fspath
 from uuid import uuid4
 
-from pyarrow import fs
 from pyspark.sql import DataFrame
 
-from tidings.errors import UsageError
+from tidings.spark.store import Store
 
 _WRITING = "_writing"
 
 
 class BatchTable:
-    """A folder of Parquet. Its rows have the column `batch` besides their own."""
+    """A folder of Parquet. Its rows have the column `batch` besides their own, and may be in folders by others."""
 
-    def __init__(self, folder: str | PathLike[str]) -> None:
-        self.folder = fspath(folder).rstrip("/")
-        self._files, self._root = _store(self.folder)
+    def __init__(self, folder: str | PathLike[str], by: str | None = None) -> None:
+        self._store = Store(fspath(folder))
+        self._by = by
+        self.folder = self._store.folder
 
     def has(self, batch: int) -> bool:
-        return self._is_folder(self._place(batch))
+        return self._store.is_folder(_place(batch))
+
+    def batches(self) -> list[int]:
+        """Those that are there."""
+        return [int(name.partition("=")[2]) for name in self._store.names() if name.startswith("batch=")]
+
+    def place(self, batch: int) -> str:
+        return self._store.place(_place(batch))
 
     def write(self, batch: int, rows: DataFrame) -> bool:
         """Have these rows as a batch; whether they had to be written."""
         if self.has(batch):
             return False
-        name = f"{batch}-{uuid4().hex}"
-        rows.write.parquet(f"{self.folder}/{_WRITING}/{name}")
+        name = f"{_WRITING}/{batch}-{uuid4().hex}"
+        writer = rows.write.partitionBy(self._by) if self._by else rows.write
+        writer.parquet(self._store.place(name))
         try:
-            self._files.move(f"{self._root}/{_WRITING}/{name}", self._place(batch))
+            self._store.move(name, _place(batch))
         except OSError:
             # A driver that was thought to be dead may have been sooner.
             if not self.has(batch):
@@ -45,20 +53,8 @@ class BatchTable:
 
     def clean(self) -> None:
         """Remove what was begun and never came to its end."""
-        if self._is_folder(f"{self._root}/{_WRITING}"):
-            self._files.delete_dir(f"{self._root}/{_WRITING}")
-
-    def _is_folder(self, place: str) -> bool:
-        return bool(self._files.get_file_info(place).type == fs.FileType.Directory)
-
-    def _place(self, batch: int) -> str:
-        return f"{self._root}/batch={batch:010}"
+        self._store.remove(_WRITING)
 
 
-def _store(folder: str) -> tuple[fs.FileSystem, str]:
-    if not folder:
-        raise UsageError("the name of a table's folder is empty")
-    if "://" not in folder:
-        return fs.LocalFileSystem(), folder
-    store: tuple[fs.FileSystem, str] = fs.FileSystem.from_uri(folder)
-    return store
+def _place(batch: int) -> str:
+    return f"batch={batch:010}"

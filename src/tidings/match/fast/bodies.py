@@ -21,18 +21,29 @@ from tidings.rdf.read import read_triples
 
 
 class Matched(NamedTuple):
-    """For each match the row of its event, and the subscription's id; in the order of the rows."""
+    """For each match the row of its event, and the subscription's id; in the order of the rows.
+
+    A subscription's number is as a `View` has it, or -1 where it is not known.
+    """
 
     rows: Ints
+    numbers: Ints
     subscriptions: pa.ChunkedArray
 
 
 Refuse = Callable[[int, EventError], None]
+Moment = Callable[[int], str | None]
+"""When the event in a row was published, as xsd:dateTime has it."""
 
 
-def match_bodies(engine: Fast, ids: pa.Array, bodies: pa.Array, refused: Refuse, failed: Report) -> Matched:
-    """The matches of the events that have these ids and bodies. A body that is no event is `refused`, by its row."""
-    column = _Column(ids, bodies)
+def match_bodies(
+    engine: Fast, ids: pa.Array, bodies: pa.Array, refused: Refuse, failed: Report, moment: Moment = lambda row: None
+) -> Matched:
+    """The matches of the events that have these ids and bodies, and were published at these moments.
+
+    A body that is no event is `refused`, by its row.
+    """
+    column = _Column(ids, bodies, moment)
     pieces: list[Matched] = []
     held: list[Failure] = []
     odd: list[int] = []
@@ -55,8 +66,9 @@ def match_bodies(engine: Fast, ids: pa.Array, bodies: pa.Array, refused: Refuse,
 
 
 class _Column:
-    def __init__(self, ids: pa.Array, bodies: pa.Array) -> None:
+    def __init__(self, ids: pa.Array, bodies: pa.Array, moment: Moment) -> None:
         self.ids = ids
+        self._moment = moment
         self.size = len(bodies)
         self._bodies = bodies
         texts = bodies.cast(pa.large_binary())
@@ -67,7 +79,7 @@ class _Column:
         self.starts = offsets - offsets[0] if self.size else np.zeros(1, np.int64)
 
     def event(self, row: int) -> Event:
-        return Event(self.ids[row].as_py(), self._bodies[row].as_py())
+        return Event(self.ids[row].as_py(), self._bodies[row].as_py(), published=self._moment(row))
 
 
 def _run(engine: Fast, view: View, column: _Column, start: int, failed: Report) -> tuple[int, Matched]:
@@ -87,35 +99,39 @@ def _run(engine: Fast, view: View, column: _Column, start: int, failed: Report) 
         order = np.argsort(rows, kind="stable")
         rows, numbers = rows[order], numbers[order]
     engine.count(events=done, visited=found.visited, candidates=found.candidates, matches=rows.size)
-    return done, Matched(rows, view.ids(numbers))
+    return done, Matched(rows, numbers, view.ids(numbers))
 
 
 def _one(engine: Fast, column: _Column, row: int, refused: Refuse, failed: Report) -> Matched:
     """A row whose text is not in canonical form: read as any other document is."""
     given = column.event(row)
     try:
-        event = read_body(given.id, given.body)
+        event = read_body(given.id, given.body, given.published)
     except EventError as error:
         refused(row, error)
-        return Matched(np.zeros(0, np.int32), pa.chunked_array([], pa.string()))
+        return Matched(np.zeros(0, np.int32), np.zeros(0, np.int32), pa.chunked_array([], pa.string()))
     matches = engine.match(event, failed)
     ids = pa.array([match.subscription for match in matches], pa.string())
-    return Matched(np.full(len(matches), row, np.int32), pa.chunked_array([ids]))
+    numbers = np.array([engine.frozen_number(match.subscription) for match in matches], np.int32)
+    return Matched(np.full(len(matches), row, np.int32), numbers, pa.chunked_array([ids]))
 
 
-def read_body(id: str, body: str) -> Event:
+def read_body(id: str, body: str, published: str | None = None) -> Event:
     """The event of this id whose triples are in `body`, however they are written, or an `EventError`."""
-    return Event.of(id, read_triples(body.encode(), format="nt"))
+    return Event.of(id, read_triples(body.encode(), format="nt"), published=published)
 
 
 def _joined(pieces: list[Matched]) -> Matched:
     if len(pieces) == 1:
         return pieces[0]
-    rows = np.concatenate([np.zeros(0, np.int32), *(piece.rows for piece in pieces)])
-    return Matched(rows, pa.chunked_array([c for piece in pieces for c in piece.subscriptions.chunks], pa.string()))
+    none = np.zeros(0, np.int32)
+    rows = np.concatenate([none, *(piece.rows for piece in pieces)])
+    numbers = np.concatenate([none, *(piece.numbers for piece in pieces)])
+    chunks = [chunk for piece in pieces for chunk in piece.subscriptions.chunks]
+    return Matched(rows, numbers, pa.chunked_array(chunks, pa.string()))
 
 
 def _in_order(pieces: list[Matched]) -> Matched:
     joined = _joined(pieces)
     order = np.argsort(joined.rows, kind="stable")
-    return Matched(joined.rows[order], joined.subscriptions.take(pa.array(order)))
+    return Matched(joined.rows[order], joined.numbers[order], joined.subscriptions.take(pa.array(order)))

@@ -183,6 +183,17 @@ class Fast:
     def __contains__(self, id: object) -> bool:
         return isinstance(id, str) and any(part.find(id) >= 0 for part in self._state.parts)
 
+    def frozen_number(self, id: str) -> int:
+        """The number of a frozen subscription, as a `View` has it; -1 where it is live, or there is none."""
+        first = self._state.parts[0]
+        return first.find(id) if isinstance(first, Frozen) else -1
+
+    @property
+    def frozen_size(self) -> int:
+        """How many frozen subscriptions there are, those that are taken out included."""
+        first = self._state.parts[0]
+        return first.size if isinstance(first, Frozen) else 0
+
     # ------------------------------------------------------------------------------------------------------ changes
 
     def add(self, id: str, query: Query) -> None:

@@ -1,0 +1,236 @@
+"""Subscriptions that change while a stream runs, as the driver has them.
+
+It looks at their source between two batches and writes what has changed as a small file, which the workers apply to
+what they have open. When many have changed since all were compiled, they are compiled again in the background: what was
+there is taken as it is, and only what is new costs anything. See `versions` for the files.
+"""
+
+from __future__ import annotations
+
+import atexit
+import logging
+import shutil
+import tempfile
+import threading
+from collections.abc import Iterable, Iterator
+from os import PathLike, fspath
+from pathlib import Path
+from typing import NamedTuple
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from tidings.index.snapshot import write as write_arrays
+from tidings.lang import parse
+from tidings.lang.pattern import Query
+from tidings.lang.rows import Report
+from tidings.lang.watched import Change, Source, Standing, Watched
+from tidings.match.fast import Fast
+from tidings.match.fast.keeping import open_kept
+from tidings.match.fast.times import Times, of_base
+from tidings.ontology import Ontology
+from tidings.spark.store import Store
+from tidings.spark.versions import INDEX, ROWS, TIMES, Version, apply, of_lines, set_name, to_lines
+from tidings.spark.workers import local_copy, open_base
+
+_FEWEST = 5_000
+_SHARE = 10
+"""All are compiled again when so many have changed, and one in so many of them."""
+
+_log = logging.getLogger("tidings")
+
+
+class Taken(NamedTuple):
+    """What a look at the source brought."""
+
+    version: Version
+    put: int
+    gone: int
+    standing: int
+
+
+class Subscriptions:
+    """Subscriptions from a source, kept in a folder that all workers can read.
+
+    A folder that has some already is gone on with: only what has changed since is compiled.
+    """
+
+    def __init__(self, source: Source, folder: str, ontology: Ontology | None = None) -> None:
+        self._source = source
+        self._store = Store(folder)
+        self._ontology = ontology or Ontology.empty()
+        self._standing = Standing()
+        self._changing = threading.Lock()
+        self._compiling: threading.Thread | None = None
+        self._base, self._sets, self._since = -1, 0, 0
+        self._go_on()
+
+    @property
+    def version(self) -> Version:
+        return Version(self._store.place(_base(self._base)), self._sets)
+
+    @property
+    def ready(self) -> bool:
+        """Whether there is a version of them, from now or from another run."""
+        return self._base >= 0
+
+    def __len__(self) -> int:
+        return len(self._standing.rows)
+
+    def take(self, report: Report) -> Taken:
+        """Have what the source says now. What is wrong in it is reported."""
+        with self._changing:
+            if self._base < 0:
+                self._first(report)
+                return Taken(self.version, len(self), 0, len(self))
+            changes = list(self._noted(self._source.changes(self._standing, report)))
+            if changes:
+                self._sets += 1
+                self._store.write(f"{_base(self._base)}/{set_name(self._sets)}", to_lines(changes))
+                self._since += len(changes)
+                self._compile_soon()
+            put = sum(change.kind == "put" for change in changes)
+            return Taken(self.version, put, len(changes) - put, len(self))
+
+    def close(self) -> None:
+        """Wait until what goes on in the background is done."""
+        if self._compiling is not None:
+            self._compiling.join()
+
+    def _noted(self, changes: Iterable[Change]) -> Iterator[Change]:
+        for change in changes:
+            self._standing.note(change)
+            yield change
+
+    # ------------------------------------------------------------------------------------------------------ the bases
+
+    def _go_on(self) -> None:
+        """Find out where one was."""
+        bases = [int(name.removeprefix("base-")) for name in self._store.names() if name.startswith("base-")]
+        if not bases:
+            return
+        self._base = max(bases)
+        folder = _base(self._base)
+        self._sets = sum(name.endswith(".ndjson") for name in self._store.names(folder))
+        table = pq.read_table(pa.BufferReader(self._store.read(f"{folder}/{ROWS}")))
+        self._standing.taken = set((table.schema.metadata or {}).get(b"taken", b"").decode().splitlines())
+        self._standing.rows = dict(zip(table["id"].to_pylist(), table["digest"].to_pylist(), strict=True))
+        for change in self._changes(self._base, self._sets):
+            self._standing.note(change)
+            self._since += 1
+        index = Path(local_copy(self._store.place(folder))) / INDEX
+        if not open_kept(index).fits(self._ontology):
+            self._compile(renew=True)
+
+    def _first(self, report: Report) -> None:
+        engine, times = Fast(self._ontology), Times()
+
+        def rows() -> Iterator[tuple[str, Query]]:
+            for change in self._noted(self._source.changes(self._standing, report)):
+                if change.kind == "put":
+                    times.put(change.id, change.created, change.cancelled)
+                    yield change.id, change.form or parse(change.query, change.dialect)
+                else:
+                    later.append(change)
+
+        later: list[Change] = []
+        engine.add_many(rows())
+        apply(later, engine, times)
+        self._keep(0, engine, times, self._standing)
+        self._base = 0
+
+    def _changes(self, base: int, sets: int) -> Iterator[Change]:
+        for number in range(1, sets + 1):
+            yield from of_lines(self._store.read(f"{_base(base)}/{set_name(number)}"))
+
+    def _keep(self, base: int, engine: Fast, times: Times, standing: Standing) -> None:
+        """Make a base of these. Its folder has its name when all of it is there."""
+        with tempfile.TemporaryDirectory(prefix="tidings-base-", dir=self._beside()) as beside:
+            folder = Path(beside) / "base"
+            pairs = times.by_id(engine)
+            engine.save(folder / INDEX)
+            dated = of_base(engine, pairs)
+            if dated.any:
+                write_arrays(folder / TIMES, {"created": dated.created, "cancelled": dated.cancelled}, {})
+            (folder / ROWS).write_bytes(_rows(standing))
+            if self._store.local:
+                folder.rename(self._store.place(_base(base)))
+            else:
+                self._store.upload(str(folder), f"new-{base}")
+                self._store.move(f"new-{base}", _base(base))
+
+    def _beside(self) -> str | None:
+        """Where a folder can be made that has only to be renamed."""
+        if not self._store.local:
+            return None
+        Path(self._store.folder).mkdir(parents=True, exist_ok=True)
+        return self._store.folder
+
+    # ------------------------------------------------------------------------------------------------- compiling again
+
+    def _compile_soon(self) -> None:
+        if self._since < max(_FEWEST, len(self) // _SHARE) or (self._compiling and self._compiling.is_alive()):
+            return
+        self._compiling = threading.Thread(target=self._compile_quietly, name="tidings-compile", daemon=True)
+        self._compiling.start()
+
+    def _compile_quietly(self) -> None:
+        try:
+            self._compile()
+        except Exception:
+            _log.exception("subscriptions could not be compiled again; matching goes on with them as they are")
+
+    def _compile(self, *, renew: bool = False) -> None:
+        with self._changing:
+            base, sets = self._base, self._sets
+            standing = Standing(dict(self._standing.rows), set(self._standing.taken))
+        engine, times = open_base(self._store.place(_base(base)))
+        apply(self._changes(base, sets), engine, times)
+        if renew:
+            engine.replace_ontology(self._ontology)
+        self._keep(base + 1, engine, times, standing)
+        with self._changing:
+            # What came meanwhile belongs to the new base. After a crash here, the source says it once more.
+            for number in range(sets + 1, self._sets + 1):
+                late = self._store.read(f"{_base(base)}/{set_name(number)}")
+                self._store.write(f"{_base(base + 1)}/{set_name(number - sets)}", late)
+            self._base, self._sets = base + 1, self._sets - sets
+            self._since = sum(1 for _ in self._changes(self._base, self._sets))
+        # A batch that is under way, or is run again, may need the one before.
+        for older in range(base):
+            self._store.remove(_base(older))
+
+
+def _base(number: int) -> str:
+    return f"base-{number:06}"
+
+
+def _rows(standing: Standing) -> bytes:
+    table = pa.table({"id": list(standing.rows), "digest": list(standing.rows.values())})
+    sink = pa.BufferOutputStream()
+    pq.write_table(table.replace_schema_metadata({b"taken": "\n".join(sorted(standing.taken)).encode()}), sink)
+    data: bytes = sink.getvalue().to_pybytes()
+    return data
+
+
+def subscriptions(
+    source: str | PathLike[str] | Source,
+    *,
+    ontology: str | PathLike[str] | Ontology | None = None,
+    folder: str | PathLike[str] | None = None,
+) -> Subscriptions:
+    """Subscriptions for `match` and `pipeline`, as they are now: `take` has them as their source says then.
+
+    `folder` keeps them compiled, for this run and the next; all workers must be able to read it. Without one they are
+    kept for this process.
+    """
+    watched = Watched(fspath(source)) if isinstance(source, str | PathLike) else source
+    if folder is None:
+        folder = tempfile.mkdtemp(prefix="tidings-subscriptions-")
+        # Nobody knows when the last task has read it.
+        atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return Subscriptions(watched, fspath(folder), loaded(ontology))
+
+
+def loaded(ontology: str | PathLike[str] | Ontology | None) -> Ontology | None:
+    return ontology if isinstance(ontology, Ontology) or ontology is None else Ontology.load(fspath(ontology))
