@@ -15,7 +15,9 @@ from pyspark.sql import DataFrame, SparkSession
 
 from tidings.spark import read_document_stream, subscriptions
 from tidings.spark.figures import Figures
-from tidings.spark.pipeline import Pipeline, Sinks
+from tidings.spark.here import Here
+from tidings.spark.pipeline import SMALL, Pipeline, Sinks
+from tidings.spark.spread import Spread
 
 TYPE = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"
 
@@ -23,8 +25,9 @@ TYPE = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"
 class World:
     """A folder of documents, a folder of subscriptions, and a pipeline over them that can be begun again."""
 
-    def __init__(self, spark: SparkSession, root: Path) -> None:
+    def __init__(self, spark: SparkSession, root: Path, small: int) -> None:
         self.spark = spark
+        self.small = small
         self.root = root
         self.events = root / "in"
         self.events.mkdir()
@@ -57,7 +60,15 @@ class World:
         )
         checkpoint = str(self.root / "checkpoint")
         those = subscriptions(self.queries, folder=f"{checkpoint}/tidings/subscriptions")
-        pipeline = Pipeline(self.spark, those, sinks, checkpoint, bindings=self.bindings, listener=self.told.append)
+        pipeline = Pipeline(
+            self.spark,
+            those,
+            sinks,
+            checkpoint,
+            bindings=self.bindings,
+            small=self.small,
+            listener=self.told.append,
+        )
         spoil(pipeline)
         read = read_document_stream(self.spark, self.events, max_files=1)
         query = pipeline.start(read, {"availableNow": True})
@@ -77,9 +88,10 @@ class World:
         return sorted((row.kind, row.reason.partition("\n")[0]) for row in self.rows("rejected"))
 
 
-@pytest.fixture
-def world(spark: SparkSession, tmp_path: Path) -> World:
-    return World(spark, tmp_path)
+@pytest.fixture(params=[SMALL, 0], ids=["here", "spread"])
+def world(spark: SparkSession, tmp_path: Path, request: pytest.FixtureRequest) -> World:
+    """By the driver itself, and by jobs."""
+    return World(spark, tmp_path, request.param)
 
 
 def test_events_are_matched_and_archived(world: World) -> None:
@@ -139,24 +151,27 @@ def test_what_is_wrong_is_rejected_and_the_rest_goes_on(world: World) -> None:
     assert rows["subscription"].source.endswith("bad.rq")
 
 
-@pytest.mark.parametrize("stage", ["_archived", "_matched", "_reject", "figures"])
-def test_a_batch_that_fails_is_run_again_and_leaves_what_one_run_leaves(world: World, stage: str) -> None:
+@pytest.mark.parametrize("stage", ["archive", "match", "reject", "figures"])
+def test_a_batch_that_fails_is_run_again_and_leaves_what_one_run_leaves(
+    world: World, stage: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     world.subscribe("a", "A")
     world.publish("1.nq", ("1", "A"), ("2", "A"), ("1", "B"))
 
     def fail_after(pipeline: Pipeline) -> None:
-        target, name = (pipeline._figures, "write") if stage == "figures" else (pipeline, stage)
-        inner = getattr(target, name)
+        if stage == "figures":
+            monkeypatch.setattr(pipeline._figures, "write", lambda figures: go_dark())
+            return
+        inner = getattr(way, stage)
+        monkeypatch.setattr(way, stage, lambda work, **named: (inner(work, **named), go_dark()))
 
-        def broken(*arguments: Any, **named: Any) -> None:
-            if stage != "figures":
-                inner(*arguments, **named)
-            raise RuntimeError("the lights went out")
+    def go_dark() -> None:
+        raise RuntimeError("the lights went out")
 
-        setattr(target, name, broken)
-
+    way = Here if world.small else Spread
     with pytest.raises(Exception, match="lights went out"):
         world.run(fail_after)
+    monkeypatch.undo()
     world.subscribe("late", "A")
     world.run()
     assert world.notified() == [("a", "1"), ("a", "2")], "the subscriptions are those of the first try"
@@ -185,6 +200,17 @@ def test_notifications_are_told(world: World) -> None:
     assert tables == [[row.notification]]
     assert delivered == [(0, [row.notification])]
     assert json.loads(row.bindings) == [{"x": {"type": "uri", "value": "http://e/x"}}]
+
+
+def test_small_batches_and_large_ones_in_turn(spark: SparkSession, tmp_path: Path) -> None:
+    world = World(spark, tmp_path, 5)
+    world.subscribe("a", "A")
+    for batch, size in enumerate([1, 20, 20, 2, 1]):
+        world.publish(f"{batch}.nq", *((f"{batch}-{n}", "A") for n in range(size)), (f"{batch - 1}-0", "A"))
+    world.run()
+    expected = sorted([f"{batch}-{n}" for batch, size in enumerate([1, 20, 20, 2, 1]) for n in range(size)] + ["-1-0"])
+    assert [event for _, event in world.notified()] == expected
+    assert world.archived() == expected
 
 
 def test_the_archive_may_be_moved_away(world: World) -> None:

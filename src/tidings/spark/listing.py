@@ -76,9 +76,11 @@ def files(paths: Iterable[str], format: str | None, *, waiting: bool = False, wi
     for path in paths:
         plain = _plain(path)
         some = list(_local(os.path.abspath(plain)) if plain is not None else _stored(path))
-        if not some and not (waiting and glob.has_magic(path)) and not _is_folder(path):
-            what = "no file matches" if glob.has_magic(path) else "no such file or folder"
-            raise UsageError(f"{what}: '{path}'")
+        if not some and glob.has_magic(path.partition("?")[0] if plain is None else path):
+            if not waiting:
+                raise UsageError(f"no file matches: '{path}'")
+        elif not some and not _is_folder(path):
+            raise UsageError(f"no such file or folder: '{path}'")
         for file, named in some:
             if file.format(format) is not None:
                 found[file.name] = file
@@ -144,14 +146,16 @@ def _below(folder: str) -> Iterator[File]:
 
 
 def _one(path: str) -> Iterator[File]:
-    """The file, if it is one, and still there. A move changes no date but the last."""
+    """The file, if it is one, and still there.
+
+    Its change is the time that nobody can set: a move counts, and so does a new date, but not what that date says.
+    """
     try:
         link, file = os.lstat(path), os.stat(path)
     except FileNotFoundError:
         return
     if stat.S_ISREG(file.st_mode):
-        changed = max(link.st_ctime_ns, file.st_ctime_ns, file.st_mtime_ns)
-        yield File(path, file.st_size, changed)
+        yield File(path, file.st_size, max(link.st_ctime_ns, file.st_ctime_ns))
 
 
 # ----------------------------------------------------------------------------------------------------------- of a store
@@ -161,17 +165,19 @@ _SAFE = "/=:@+,;"
 
 
 def _stored(uri: str) -> _Found:
-    store, place = located(uri)
-    parts = place.split("/")
+    """An address may have settings behind a `?`, which then belong to every file of it."""
+    base, mark, settings = uri.partition("?")
+    parts = base.rstrip("/").split("/")
     fixed = next((number for number, part in enumerate(parts) if "*" in part or "[" in part), len(parts))
-    root = "/".join(parts[:fixed])
-    if fixed == len(parts) and (info := store.get_file_info(place)).type == fs.FileType.File:
+    top, pattern = "/".join(parts[:fixed]), parts[fixed:]
+    store, root = located(f"{top}{mark}{settings}")
+    if not pattern and (info := store.get_file_info(root)).type == fs.FileType.File:
         yield _of_store(info, uri), True
         return
     for info in _in_name_order(store, root):
         below = info.path[len(root) :].strip("/").split("/")
-        if not any(map(is_ignored, below)) and _fits(below, parts[fixed:]):
-            yield _of_store(info, _address(uri, place, info.path)), False
+        if not any(map(is_ignored, below)) and _fits(below, pattern):
+            yield _of_store(info, f"{top}/{quote('/'.join(below), _SAFE)}{mark}{settings}"), False
 
 
 def _in_name_order(store: fs.FileSystem, folder: str) -> list[fs.FileInfo]:
@@ -186,14 +192,6 @@ def _fits(parts: Sequence[str], pattern: Sequence[str]) -> bool:
     if pattern[0] == "**":
         return any(_fits(parts[number:], pattern[1:]) for number in range(len(parts) + 1))
     return bool(parts) and fnmatchcase(parts[0], pattern[0]) and _fits(parts[1:], pattern[1:])
-
-
-def _address(uri: str, place: str, other: str) -> str:
-    """The address of another place in the same store: of the same kind, with the same settings behind the `?`."""
-    base, mark, settings = uri.partition("?")
-    # What the place looks like in the address, where some letters may be written as `%..`.
-    shown = place if base.endswith(place) else quote(place, _SAFE)
-    return f"{base.removesuffix(shown)}{quote(other, _SAFE)}{mark}{settings}"
 
 
 def _of_store(info: fs.FileInfo, uri: str) -> File:

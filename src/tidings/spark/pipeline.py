@@ -24,7 +24,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
 from pyspark import StorageLevel
-from pyspark.sql import Column, DataFrame, Observation, SparkSession
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
 
 from tidings.delivery.outlet import Outlet
@@ -32,17 +32,22 @@ from tidings.errors import TidingsError
 from tidings.rdf.seen import SeenEvents
 from tidings.spark.changing import Subscriptions, Taken
 from tidings.spark.figures import Figures, FigureTable
-from tidings.spark.matching import counted_hits, notifications_in
+from tidings.spark.here import Here
 from tidings.spark.records import Record, Records, Tell
-from tidings.spark.standing import AGAIN, Sorted, digest_column, only_new, sort_out
+from tidings.spark.spread import Spread
+from tidings.spark.standing import digest_column, sort_out
 from tidings.spark.tables import BatchTable
+from tidings.spark.work import Tables, Task, Work
 
 if TYPE_CHECKING:
     from pyspark.sql.streaming.query import StreamingQuery
 
-REJECTS = "kind string, source string, line int, column int, event string, subscription string, reason string"
 Listener: TypeAlias = Callable[[Figures], None]
-_REJECTED = ("source", "line", "column", "reason")
+SMALL = 2_000
+"""Where no task reads more events than this, and none of these is large, the driver does the batch by itself."""
+
+_LARGE = 1 << 16
+_ROW = (1 << 33) - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +67,7 @@ class _Batch:
     """A batch under way."""
 
     number: int
+    begin: float
     record: Record
     seconds: dict[str, float] = field(default_factory=dict)
 
@@ -85,6 +91,7 @@ class Pipeline:
         checkpoint: str,
         *,
         bindings: bool = False,
+        small: int = SMALL,
         listener: Listener | None = None,
     ) -> None:
         self._spark = spark
@@ -92,18 +99,20 @@ class Pipeline:
         self._sinks = sinks
         self._checkpoint = checkpoint
         self._bindings = bindings
+        self._small = small
         self._listener = listener
         self._records = Records(f"{checkpoint}/tidings/batches")
-        self._archive = BatchTable(sinks.archive, by="day")
-        self._notifications = BatchTable(sinks.notifications)
-        self._rejected = BatchTable(sinks.rejected)
+        self._tables = Tables(
+            BatchTable(sinks.archive, by="day"), BatchTable(sinks.notifications), BatchTable(sinks.rejected)
+        )
         self._figures = FigureTable(sinks.figures)
         self._seen, self._seen_before = SeenEvents(), -1
+        self._was_small = small > 0
         self._running = threading.Lock()
 
     def start(self, read: DataFrame, trigger: Mapping[str, Any] | None = None) -> StreamingQuery:
         """Begin, or go on where the checkpoint says. `trigger` is as for Spark's `trigger`."""
-        for table in (self._archive, self._notifications, self._rejected):
+        for table in (self._tables.archive, self._tables.notifications, self._tables.rejected):
             table.clean()
         counted = read.observe("tidings", f.count("event").alias("events"), f.count("reason").alias("problems"))
         writer = counted.writeStream.foreachBatch(self.batch).option("checkpointLocation", self._checkpoint)
@@ -119,14 +128,9 @@ class Pipeline:
         with self._running:
             if self._figures.has(number):
                 return
-            begin = perf_counter()
-            batch = _Batch(number, self._records.of(number, self._take))
-            batch.seconds["subscriptions"] = perf_counter() - begin
-            read = read.withColumn("digest", digest_column()).persist(StorageLevel.MEMORY_AND_DISK)
-            try:
-                figures = self._done(read, batch, begin)
-            finally:
-                read.unpersist()
+            batch = _Batch(number, perf_counter(), self._records.of(number, self._take))
+            batch.seconds["subscriptions"] = perf_counter() - batch.begin
+            figures = self._done(read.withColumn("digest", digest_column()), batch)
             self._figures.write(figures)
             if self._listener is not None:
                 self._listener(figures)
@@ -141,91 +145,76 @@ class Pipeline:
             report(error)
             return Taken(self._subscriptions.version, 0, 0, len(self._subscriptions))
 
-    def _done(self, read: DataFrame, batch: _Batch, begin: float) -> Figures:
-        with batch.stage("read"):
-            table = read.select("event", "digest", "source", "published", f.col("reason").isNotNull().alias("bad"))
-            rows: pa.Table = table.toArrow()
-            events = rows.filter(pc.invert(rows["bad"]))
-            found = sort_out(events, self._known(batch.number))
-        new = only_new(self._spark, read.where("reason IS NULL"), found.chosen)
-        # Two jobs that have nothing to do with one another.
+    def _done(self, read: DataFrame, batch: _Batch) -> Figures:
+        # A batch after a small one is taken for a small one. If it is not, its documents are read twice.
+        if self._was_small:
+            with batch.stage("read"):
+                rows: pa.Table = _with_bodies(read, self._small).toArrow()
+            self._was_small = not pc.any(rows["cut"]).as_py()
+            if self._was_small:
+                return self._worked(rows, lambda task: Here(rows, task), batch)
+        kept = read.persist(StorageLevel.MEMORY_AND_DISK)
+        try:
+            with batch.stage("read"):
+                rows = kept.select("event", "digest", "source", "published", "reason").toArrow()
+            self._was_small = len(rows) <= self._small
+            return self._worked(rows, lambda task: Spread(kept, task), batch)
+        finally:
+            kept.unpersist()
+
+    def _worked(self, rows: pa.Table, work_on: Callable[[Task], Work], batch: _Batch) -> Figures:
+        """Do the batch of which these are the rows, one way or the other."""
+        events = rows.filter(pc.is_null(rows["reason"]))
+        found = sort_out(events, self._known(batch.number))
+        task = Task(batch.number, batch.record, found, self._tables, self._bindings)
+        work = work_on(task)
+        # The one has nothing to do with the other.
         with ThreadPoolExecutor(1) as beside:
-            archived = beside.submit(self._archived, new, batch)
-            counts = self._matched(new, batch)
+            archived = beside.submit(self._archived, work, batch)
+            with batch.stage("match"):
+                counts = work.match()
+            with batch.stage("deliver"):
+                self._tell(batch.number)
             archived.result()
-        problems = len(rows) - len(events)
-        rejects = problems + len(found.conflicts) + counts["failures"] + len(batch.record.problems)
+        rejects = len(rows) - len(events) + len(found.conflicts) + counts["failures"] + len(batch.record.problems)
         with batch.stage("rejects"):
             if rejects:
-                self._reject(read, new, found, batch, failures=counts["failures"] > 0)
-        batch.seconds["total"] = perf_counter() - begin
+                work.reject(failures=counts["failures"] > 0)
+        batch.seconds["total"] = perf_counter() - batch.begin
         return Figures.of(batch.number, batch.record, events, counts, rejects, batch.seconds)
+
+    def _archived(self, work: Work, batch: _Batch) -> None:
+        with batch.stage("archive"):
+            work.archive()
 
     def _known(self, number: int) -> SeenEvents:
         """The events of the batches before this one."""
         if self._seen_before != number - 1 or number == 0:
             self._seen = SeenEvents()
-            if [each for each in self._archive.batches() if each < number]:
+            if any(each < number for each in self._tables.archive.batches()):
                 self._remember(number)
         self._seen_before = number
         return self._seen
 
     def _remember(self, number: int) -> None:
-        archive = ds.dataset(self._archive.folder, format="parquet", partitioning="hive")
+        archive = ds.dataset(self._tables.archive.folder, format="parquet", partitioning="hive")
         for rows in archive.to_batches(columns=["event", "digest"], filter=ds.field("batch") < number):
             for event, digest in zip(rows["event"].to_pylist(), rows["digest"].to_pylist(), strict=True):
                 self._seen.add(event, bytes.fromhex(digest))
 
-    def _archived(self, new: DataFrame, batch: _Batch) -> None:
-        with batch.stage("archive"):
-            accepted = f.lit(batch.record.time).cast("timestamp")
-            rows = new.select("event", "published", accepted.alias("accepted"), "body", "source", "digest")
-            self._archive.write(batch.number, rows.withColumn("day", f.to_date(f.coalesce("published", "accepted"))))
-
-    def _matched(self, new: DataFrame, batch: _Batch) -> Mapping[str, int]:
-        with batch.stage("match"):
-            observed = Observation()
-            hits = self._hits(new, batch)
-            if self._notifications.write(batch.number, notifications_in(hits.observe(observed, *_counts()))):
-                counts = observed.get
-            else:
-                counts = hits.agg(*_counts()).collect()[0].asDict()
-        self._tell(batch)
-        return {name: count or 0 for name, count in counts.items()}
-
-    def _hits(self, new: DataFrame, batch: _Batch) -> DataFrame:
-        return counted_hits(new, batch.record.version, bindings=self._bindings, accepted=batch.record.time)
-
-    def _tell(self, batch: _Batch) -> None:
+    def _tell(self, number: int) -> None:
         """Whoever wants the notifications gets those that are in the table."""
-        place = self._notifications.place(batch.number)
-        with batch.stage("deliver"):
-            if self._sinks.callback is not None:
-                self._sinks.callback(self._spark.read.parquet(place), batch.number)
-            if self._sinks.outlet is not None:
-                self._sinks.outlet.deliver(batch.number, iter(ds.dataset(place, format="parquet").to_batches()))
-
-    def _reject(self, read: DataFrame, new: DataFrame, found: Sorted, batch: _Batch, *, failures: bool) -> None:
-        """Write what was rejected: documents, events that are there already, subscriptions, and matches that failed."""
-        conflicts = (("event", source, None, None, id, None, AGAIN % id) for id, source in found.conflicts)
-        told = (
-            ("subscription", each.source, each.line, None, None, each.subscription, each.reason)
-            for each in batch.record.problems
-        )
-        rows = self._spark.createDataFrame([*conflicts, *told], REJECTS)
-        problems = read.where("reason IS NOT NULL")
-        rows = rows.unionByName(problems.select(f.lit("document").alias("kind"), *_REJECTED), allowMissingColumns=True)
-        if failures:
-            kind = f.when(f.col("subscription").isNull(), "event").otherwise("evaluation").alias("kind")
-            failed = self._hits(new, batch).where("reason IS NOT NULL").select(kind, "event", "subscription", "reason")
-            rows = rows.unionByName(failed, allowMissingColumns=True)
-        self._rejected.write(batch.number, rows.coalesce(1))
+        place = self._tables.notifications.place(number)
+        if self._sinks.callback is not None:
+            self._sinks.callback(self._spark.read.parquet(place), number)
+        if self._sinks.outlet is not None:
+            self._sinks.outlet.deliver(number, iter(ds.dataset(place, format="parquet").to_batches()))
 
 
-def _counts() -> list[Column]:
-    """What there is to count of hits."""
-    return [
-        f.sum("candidates").alias("candidates"),
-        f.count("reason").alias("failures"),
-        f.count_if(f.expr("subscription IS NOT NULL AND reason IS NULL")).alias("matches"),
-    ]
+def _with_bodies(read: DataFrame, most: int) -> DataFrame:
+    """What was read, with bodies where these are not too large and a task has not too many; `cut` where they are."""
+    row = f.monotonically_increasing_id().bitwiseAND(f.lit(_ROW))
+    cut = (row >= most) | (f.octet_length("body") > _LARGE)
+    return read.withColumn("cut", f.coalesce(cut, f.lit(False))).withColumn(
+        "body", f.when(~f.col("cut"), f.col("body"))
+    )

@@ -34,3 +34,24 @@ HIT_ROWS = pa.schema(
         ("candidates", pa.int64()),
     ]
 )
+NOTIFICATION_ROWS = pa.schema(
+    [
+        ("notification", pa.string()),
+        ("subscription", pa.string()),
+        ("event", pa.string()),
+        ("published", _MOMENT),
+        ("matched", _MOMENT),
+        ("bindings", pa.string()),
+    ]
+)
+REJECT_ROWS = pa.schema(
+    [
+        ("kind", pa.string()),
+        ("source", pa.string()),
+        ("line", pa.int32()),
+        ("column", pa.int32()),
+        ("event", pa.string()),
+        ("subscription", pa.string()),
+        ("reason", pa.string()),
+    ]
+)

@@ -51,7 +51,7 @@ _SHARES = 200
 
 
 class RdfSource(DataSource):
-    """RDF documents as events; the options are in docs/spark.md."""
+    """RDF documents as events; the options are those of `Options`."""
 
     @classmethod
     def name(cls) -> str:

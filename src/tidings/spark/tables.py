@@ -7,9 +7,13 @@ was done before. Names that begin with an underscore are not read.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from os import PathLike, fspath
 from uuid import uuid4
 
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
 from pyspark.sql import DataFrame
 
 from tidings.spark.store import Store
@@ -37,11 +41,33 @@ class BatchTable:
 
     def write(self, batch: int, rows: DataFrame) -> bool:
         """Have these rows as a batch; whether they had to be written."""
+
+        def put(place: str) -> None:
+            writer = rows.write.partitionBy(self._by) if self._by else rows.write
+            writer.parquet(self._store.place(place))
+
+        return self._once(batch, put)
+
+    def write_here(self, batch: int, rows: pa.Table) -> bool:
+        """The same with rows of this process, and by it."""
+
+        def put(place: str) -> None:
+            if self._by is None:
+                self._store.write(f"{place}/part-0.parquet", _parquet(rows))
+                return
+            for value in pc.unique(rows[self._by]).to_pylist():
+                these = rows.filter(pc.equal(rows[self._by], value)).drop_columns([self._by])
+                self._store.write(f"{place}/{self._by}={value}/part-0.parquet", _parquet(these))
+            if not len(rows):
+                self._store.write(f"{place}/part-0.parquet", _parquet(rows.drop_columns([self._by])))
+
+        return self._once(batch, put)
+
+    def _once(self, batch: int, put: Callable[[str], None]) -> bool:
         if self.has(batch):
             return False
         name = f"{_WRITING}/{batch}-{uuid4().hex}"
-        writer = rows.write.partitionBy(self._by) if self._by else rows.write
-        writer.parquet(self._store.place(name))
+        put(name)
         try:
             self._store.move(name, _place(batch))
         except OSError:
@@ -58,3 +84,10 @@ class BatchTable:
 
 def _place(batch: int) -> str:
     return f"batch={batch:010}"
+
+
+def _parquet(rows: pa.Table) -> bytes:
+    sink = pa.BufferOutputStream()
+    pq.write_table(rows, sink)
+    data: bytes = sink.getvalue().to_pybytes()
+    return data

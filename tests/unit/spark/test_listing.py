@@ -96,7 +96,10 @@ def test_a_store(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     found = files(["s3://in?region=x"], None)
     assert [file.name for file in found] == [f"s3://in/{name}?region=x" for name in [*SEEN[:-1], "e%20f%2520.nq"]]
     assert found[0].changed == (folder / "a.nq").stat().st_mtime_ns
-    assert [file.name for file in files(["s3://in/b/*.nq"], None)] == ["s3://in/b/2.nq"]
+    assert [file.name for file in files(["s3://in/"], None)][:2] == ["s3://in/a.nq", "s3://in/b/1.trig.gz"]
+    assert [file.name for file in files(["s3://in/b/*.nq?x=y"], None)] == ["s3://in/b/2.nq?x=y"]
+    assert [file.name for file in files(["s3://in/[ac].nq"], None)] == ["s3://in/a.nq", "s3://in/c.nq"]
+    assert files(["s3://in/x*"], None, waiting=True) == []
     assert [file.name for file in files(["s3://in/**/z.nq"], None)] == ["s3://in/d/_y=1/z.nq"]
     assert [file.name for file in files(["s3://in/c.nq"], None)] == ["s3://in/c.nq"]
     with listing.opened("s3://in/c.nq") as data:

@@ -78,6 +78,14 @@ def test_a_file_that_is_moved_in_late_is_taken(inbox: Path, tmp_path: Path) -> N
     assert batches(reader(inbox), end)[0] == [["late"]]
 
 
+def test_a_date_in_the_future_keeps_no_file_waiting(inbox: Path) -> None:
+    put(inbox, "a")
+    os.utime(inbox / "a.nq", (9_000_000_000, 9_000_000_000))
+    found, end = batches(reader(inbox))
+    put(inbox, "b")
+    assert (found, batches(reader(inbox), end)[0]) == ([["a"]], [["b"]])
+
+
 def test_batches_have_limits(inbox: Path) -> None:
     put(inbox, "a", "b", "c")
     size = len(quad("a"))
