@@ -25,6 +25,7 @@ COMMANDS = {
     "compile": "Subscriptions to an index that opens at once.",
     "check": "Every problem of every subscription.",
     "explain": "Why a subscription matches an event, or why not.",
+    "pipeline": "Events as they come to notifications, on Spark.",
     "bench": "The papers' workloads, measured here.",
     "demo": "A small auction and bibliography world, with reasons.",
     "completion": "The script that completes commands in a shell.",

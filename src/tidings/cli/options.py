@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import wraps
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -20,6 +20,9 @@ from tidings.rdf.limits import KIB, MIB, Limits
 from tidings.rdf.read import EventsBy, read_events
 from tidings.rdf.seen import SeenEvents
 from tidings.rdf.sources import Source
+
+if TYPE_CHECKING:
+    from tidings.spark.events import How
 
 _UNITS = {"": 1, "k": KIB, "m": MIB, "g": KIB * MIB}
 _SIZE = re.compile(r"(\d+)\s*([kmg]?)(?:i?b)?", re.IGNORECASE)
@@ -70,6 +73,18 @@ class Reading:
             report=report,
             seen=seen,
         )
+
+    def for_spark(self, validate: Ontology | None = None) -> How:
+        """The same for the workers of Spark; events that the ontology rules out are rejected where one is given."""
+        return {
+            "format": self.format,
+            "by": self.by,
+            "strict": self.strict,
+            "group": self.group,
+            "limits": self.limits,
+            "contexts": self.contexts,
+            "validate": validate,
+        }
 
 
 @dataclass(frozen=True, slots=True)

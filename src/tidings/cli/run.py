@@ -8,6 +8,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
@@ -104,6 +105,12 @@ def take_subscriptions(core: Engine, path: str, run: Run) -> None:
 def is_snapshot(path: str) -> bool:
     """Whether this is a folder of compiled subscriptions, and not of files with subscriptions."""
     return (Path(path) / MANIFEST).is_file()
+
+
+def need_spark(what: str) -> None:
+    """Say what to install where Spark is not there."""
+    if find_spec("pyspark") is None:
+        raise UsageError(f"{what} needs Spark, which is not installed; install it with: pip install 'tidings[spark]'")
 
 
 def peak_memory() -> int | None:

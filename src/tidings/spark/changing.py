@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import atexit
 import logging
+import os
 import shutil
 import tempfile
 import threading
 from collections.abc import Iterable, Iterator
 from os import PathLike, fspath
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -47,6 +48,37 @@ class Taken(NamedTuple):
     put: int
     gone: int
     standing: int
+
+
+class Standings(Protocol):
+    """Subscriptions as a pipeline needs them."""
+
+    @property
+    def version(self) -> Version: ...
+
+    @property
+    def ready(self) -> bool: ...
+
+    def __len__(self) -> int: ...
+
+    def take(self, report: Report) -> Taken: ...
+
+
+class Fixed:
+    """Subscriptions that `tidings compile` wrote, which do not change. An ontology that is named must be theirs."""
+
+    def __init__(self, folder: str, ontology: Ontology | None = None) -> None:
+        # It is refused here, and not by every worker, where it does not fit.
+        named = None if ontology is None or ontology.is_empty else ontology
+        self._size = len(Fast.open(Path(folder), ontology=named))
+        self.version = Version(os.path.abspath(folder), bare=True)
+        self.ready = True
+
+    def __len__(self) -> int:
+        return self._size
+
+    def take(self, report: Report) -> Taken:
+        return Taken(self.version, 0, 0, self._size)
 
 
 class Subscriptions:

@@ -13,7 +13,10 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as f
 
 from tidings.errors import EventError, UsageError
+from tidings.ontology import Ontology
 from tidings.rdf.formats import COMPRESSED, EXTENSIONS
+from tidings.rdf.jsonld import Contexts
+from tidings.rdf.limits import Limits
 from tidings.rdf.read import EventsBy
 from tidings.rdf.sources import documents
 from tidings.spark.reading import Reading, message_stage, read_stage
@@ -25,11 +28,15 @@ Paths = str | PathLike[str] | Iterable[str | PathLike[str]]
 
 
 class How(TypedDict, total=False):
-    """How documents become events, as `tidings.read_events` says."""
+    """How documents become events: see `reading.Reading`."""
 
     format: str | None
     by: EventsBy
     strict: bool
+    group: bool
+    limits: Limits
+    contexts: Contexts | None
+    validate: Ontology | None
 
 
 def read_events(spark: SparkSession, path: Paths, **how: Unpack[How]) -> DataFrame:

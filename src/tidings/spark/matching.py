@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from datetime import datetime
 from os import PathLike, fspath
 from pathlib import Path
@@ -14,9 +13,8 @@ from pyspark.sql import functions as f
 from tidings.delivery.notification import FIRST_VERSION, NO_TENANT
 from tidings.errors import SubscriptionError, UsageError
 from tidings.index.snapshot import MANIFEST
-from tidings.match.fast import Fast
 from tidings.ontology import Ontology
-from tidings.spark.changing import Subscriptions, loaded
+from tidings.spark.changing import Fixed, Subscriptions, loaded
 from tidings.spark.changing import subscriptions as changing
 from tidings.spark.schema import HITS
 from tidings.spark.stage import match_stage
@@ -97,9 +95,7 @@ def version_of(given: Given, ontology: str | PathLike[str] | Ontology | None) ->
     if not isinstance(given, Subscriptions):
         folder = fspath(given)
         if (Path(folder) / MANIFEST).is_file():
-            # It is refused here, and not by every worker, where it does not fit.
-            Fast.open(Path(folder), ontology=loaded(ontology))
-            return Version(os.path.abspath(folder), bare=True)
+            return Fixed(folder, loaded(ontology)).version
         given = changing(folder, ontology=ontology)
     return given.take(_raise).version
 

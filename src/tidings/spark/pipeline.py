@@ -30,7 +30,7 @@ from pyspark.sql import functions as f
 from tidings.delivery.outlet import Outlet
 from tidings.errors import TidingsError
 from tidings.rdf.seen import SeenEvents
-from tidings.spark.changing import Subscriptions, Taken
+from tidings.spark.changing import Standings, Taken
 from tidings.spark.figures import Figures, FigureTable
 from tidings.spark.here import Here
 from tidings.spark.records import Record, Records, Tell
@@ -86,7 +86,7 @@ class Pipeline:
     def __init__(
         self,
         spark: SparkSession,
-        subscriptions: Subscriptions,
+        subscriptions: Standings,
         sinks: Sinks,
         checkpoint: str,
         *,
@@ -109,6 +109,8 @@ class Pipeline:
         self._seen, self._seen_before = SeenEvents(), -1
         self._was_small = small > 0
         self._running = threading.Lock()
+        self.failure: Exception | None = None
+        """What ended it, where something did."""
 
     def start(self, read: DataFrame, trigger: Mapping[str, Any] | None = None) -> StreamingQuery:
         """Begin, or go on where the checkpoint says. `trigger` is as for Spark's `trigger`."""
@@ -125,15 +127,21 @@ class Pipeline:
 
     def batch(self, read: DataFrame, number: int) -> None:
         """Do what is to be done for a batch; nothing, where it was done before."""
-        with self._running:
-            if self._figures.has(number):
-                return
-            batch = _Batch(number, perf_counter(), self._records.of(number, self._take))
-            batch.seconds["subscriptions"] = perf_counter() - batch.begin
-            figures = self._done(read.withColumn("digest", digest_column()), batch)
-            self._figures.write(figures)
-            if self._listener is not None:
-                self._listener(figures)
+        try:
+            with self._running:
+                if not self._figures.has(number):
+                    self._run(read, number)
+        except Exception as error:
+            self.failure = error
+            raise
+
+    def _run(self, read: DataFrame, number: int) -> None:
+        batch = _Batch(number, perf_counter(), self._records.of(number, self._take))
+        batch.seconds["subscriptions"] = perf_counter() - batch.begin
+        figures = self._done(read.withColumn("digest", digest_column()), batch)
+        self._figures.write(figures)
+        if self._listener is not None:
+            self._listener(figures)
 
     def _take(self, report: Tell) -> Taken:
         """The subscriptions as they are now; as they were, where their source cannot be used."""

@@ -13,8 +13,12 @@ import pyarrow as pa
 from pyarrow import fs
 
 from tidings.errors import EventError
+from tidings.ontology import Ontology
+from tidings.ontology.validate import departure
 from tidings.rdf.event import Event
 from tidings.rdf.formats import Format
+from tidings.rdf.jsonld import Contexts
+from tidings.rdf.limits import DEFAULT_LIMITS, Limits
 from tidings.rdf.read import EventsBy, Report, read_events
 from tidings.rdf.sources import Document, Source
 from tidings.spark.schema import READ_ROWS
@@ -31,6 +35,11 @@ class Reading:
     format: str | None = None
     by: EventsBy = "graph"
     strict: bool = False
+    group: bool = False
+    limits: Limits = DEFAULT_LIMITS
+    contexts: Contexts | None = None
+    validate: Ontology | None = None
+    """Events that the concept model of this ontology rules out are problems."""
 
 
 def read_stage(reading: Reading) -> Callable[[Batches], Batches]:
@@ -64,7 +73,27 @@ def message_stage(reading: Reading) -> Callable[[Batches], Batches]:
 
 
 def _events(source: Source, reading: Reading, report: Report) -> Iterator[Event]:
-    return read_events(source, report=report, format=reading.format, by=reading.by, strict=reading.strict)
+    events = read_events(
+        source,
+        report=report,
+        format=reading.format,
+        by=reading.by,
+        strict=reading.strict,
+        group=reading.group,
+        limits=reading.limits,
+        contexts=reading.contexts,
+    )
+    return events if reading.validate is None else valid(events, reading.validate, report)
+
+
+def valid(events: Iterable[Event], ontology: Ontology, report: Report) -> Iterator[Event]:
+    """The events that keep to the concept model."""
+    for event in events:
+        reason = departure(event.triples(), ontology)
+        if reason is None:
+            yield event
+        else:
+            report(EventError(f"{reason} (event {event.id})", source=event.source))
 
 
 def _document(path: str, reading: Reading) -> Source:

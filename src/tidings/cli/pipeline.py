@@ -1,0 +1,198 @@
+"""`tidings pipeline`: from a stream of documents to a table of notifications, on Spark."""
+
+from __future__ import annotations
+
+import json
+import re
+import signal
+from dataclasses import asdict
+from threading import Event as Flag
+from types import FrameType
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from tidings.cli.options import OntologyFiles, Reading, ontology_options, reading_options
+from tidings.cli.progress import Progress
+from tidings.cli.run import is_snapshot, need_spark
+from tidings.cli.terminal import Command, Terminal
+from tidings.errors import UsageError
+
+if TYPE_CHECKING:
+    from pyspark.sql.streaming.query import StreamingQuery
+
+    from tidings.spark.figures import Figures
+    from tidings.spark.pipeline import Pipeline
+
+_EXAMPLE = """
+tidings pipeline --events in/ --subscriptions subs/ --ontology auction.ttl --notifications out/ --checkpoint state/
+tidings pipeline --events in/ --subscriptions subs.ndjson --notifications out/ --checkpoint state/ --once
+tidings pipeline --events kafka://host:9092/news --format nq --subscriptions subs/ --notifications out/ --checkpoint s/
+"""
+_TRIGGER = re.compile(r"(\d+(?:\.\d+)?)\s*(ms|s|m|h)?")
+_MILLISECONDS = {"ms": 1, "s": 1_000, "m": 60_000, "h": 3_600_000}
+_SECONDS_BETWEEN_LOOKS = 1
+
+
+@click.command(cls=Command, example=_EXAMPLE)
+@click.option("--events", metavar="SRC", required=True, help="A folder, a table, or kafka://host:port/topic.")
+@click.option(
+    "--subscriptions",
+    metavar="SRC",
+    required=True,
+    help="A folder of query files, a file of rows, a folder of files of changes, a table, or a compiled index.",
+)
+@ontology_options
+@click.option("--notifications", metavar="DST", required=True, help="A folder, a table, or kafka://host:port/topic.")
+@click.option("--checkpoint", metavar="DIR", required=True, help="Where it is kept how far one is.")
+@click.option("--archive", metavar="DIR", help="Where events are kept.  [default: archive in the checkpoint]")
+@click.option("--rejected", metavar="DIR", help="What is rejected.  [default: rejected in the checkpoint]")
+@click.option("--metrics", metavar="DIR", help="The figures of every batch.  [default: metrics in the checkpoint]")
+@click.option(
+    "--strategy",
+    type=click.Choice(["one-step", "chained"]),
+    default="one-step",
+    show_default=True,
+    help="Whole events at once, or quad by quad.",
+)
+@click.option("--trigger", metavar="TIME", help="How often to look for events: 500ms, 10s, 1m.  [default: always]")
+@click.option("--once", is_flag=True, help="Take what is there now, and end.")
+@click.option("--max-files", type=click.IntRange(min=1), default=1000, show_default=True, help="The most in one batch.")
+@click.option("--bindings", is_flag=True, help="Notifications carry all solutions.")
+@click.option("--validate", is_flag=True, help="Reject events that the ontology's concept model rules out.")
+@click.option("--master", metavar="URL", help="The Spark to run on.  [default: this machine, all cores]")
+@click.option("--stats", is_flag=True, help="Print the figures of every batch as JSON on stdout.")
+@reading_options
+@click.pass_obj
+def command(
+    terminal: Terminal,
+    events: str,
+    subscriptions: str,
+    ontology_files: OntologyFiles,
+    notifications: str,
+    checkpoint: str,
+    archive: str | None,
+    rejected: str | None,
+    metrics: str | None,
+    strategy: str,
+    trigger: str | None,
+    once: bool,
+    max_files: int,
+    bindings: bool,
+    validate: bool,
+    master: str | None,
+    stats: bool,
+    reading: Reading,
+) -> int:
+    """Match EVENTS as they come, and write a notification for every match, once, whatever happens in between.
+
+    The subscriptions may change meanwhile: a change counts from the next batch on. Ctrl-C, or SIGTERM, ends it after
+    the batch that is under way; started again, it goes on from the checkpoint.
+
+    The exit code is 0 when all went well, 1 when some input was rejected, 2 when it could not go on.
+    """
+    need_spark("tidings pipeline")
+    if strategy == "chained":
+        raise UsageError("--strategy chained is not there yet: use one-step")
+    when = {"availableNow": True} if once else {"processingTime": _interval(trigger)}
+    ontology = ontology_files.load(reading)
+    if validate and ontology.is_empty:
+        raise UsageError("--validate needs an --ontology to compare with")
+    with terminal.progress("starting Spark") as progress:
+        from tidings.spark.assembly import Places, assemble
+        from tidings.spark.session import session
+
+        spark = session("tidings pipeline", master=master)
+        places = Places(events, subscriptions, notifications, checkpoint, archive, rejected, metrics)
+        watch = _Watch(terminal, stats)
+        how = reading.for_spark(ontology if validate else None)
+        progress.tell("subscriptions")
+        pipeline, read = assemble(
+            spark,
+            places,
+            ontology,
+            how,
+            max_files=max_files,
+            bindings=bindings,
+            listener=watch.batch,
+            compiled=is_snapshot(subscriptions),
+        )
+    with terminal.progress("matching") as watch.progress, _asked_to_stop() as stop:
+        query = pipeline.start(read, when)
+        _wait(pipeline, query, stop, terminal)
+    watch.summary()
+    return 1 if watch.rejects else 0
+
+
+def _interval(text: str | None) -> str:
+    match = _TRIGGER.fullmatch((text or "0s").strip())
+    if match is None:
+        raise UsageError(f"--trigger '{text}'? Write 500ms, 10s, 1m or 1h")
+    return f"{round(float(match[1]) * _MILLISECONDS[match[2] or 's'])} milliseconds"
+
+
+class _Watch:
+    """What a person sees of the batches, and what a program reads of them."""
+
+    def __init__(self, terminal: Terminal, stats: bool) -> None:
+        self._terminal = terminal
+        self._stats = stats
+        self.progress: Progress | None = None
+        self.batches = self.events = self.matches = self.rejects = 0
+
+    def batch(self, figures: Figures) -> None:
+        self.batches += 1
+        self.events += figures.events
+        self.matches += figures.matches
+        self.rejects += figures.rejects
+        if self._stats:
+            click.echo(json.dumps(asdict(figures)))
+        lag = "" if figures.lag is None else f", {figures.lag:.2f} s behind"
+        self._terminal.detail(
+            f"batch {figures.batch}: {figures.events:,} events, {figures.matches:,} matches, {figures.rejects:,} "
+            f"rejects, {figures.subscriptions:,} subscriptions, {figures.seconds['total']:.2f} s{lag}"
+        )
+        if self.progress is not None:
+            counts = {"batches": self.batches, "events": self.events, "matches": self.matches, "rejects": self.rejects}
+            self.progress.update(**counts)
+
+    def summary(self) -> None:
+        if self.rejects:
+            self._terminal.warning(f"{self.rejects:,} rejects; each is in the table of them, with its reason")
+        self._terminal.detail(
+            f"{self.batches:,} batches, {self.events:,} events, {self.matches:,} matches, {self.rejects:,} rejects"
+        )
+
+
+class _asked_to_stop:
+    """While this lasts, Ctrl-C and SIGTERM set a flag, once; the second time they do what they always do."""
+
+    def __enter__(self) -> Flag:
+        flag = Flag()
+        self._before: dict[int, Any] = {}
+
+        def handle(number: int, frame: FrameType | None) -> None:
+            flag.set()
+            signal.signal(number, self._before[number])
+
+        for number in (signal.SIGINT, signal.SIGTERM):
+            self._before[number] = signal.signal(number, handle)
+        return flag
+
+    def __exit__(self, *_: object) -> None:
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
+
+
+def _wait(pipeline: Pipeline, query: StreamingQuery, stop: Flag, terminal: Terminal) -> None:
+    from pyspark.errors import StreamingQueryException
+
+    try:
+        while not query.awaitTermination(_SECONDS_BETWEEN_LOOKS):
+            if stop.is_set():
+                terminal.detail("stopping after this batch")
+                pipeline.stop(query)
+                return
+    except StreamingQueryException as error:
+        cause = pipeline.failure or error
+        raise UsageError(f"the stream cannot go on: {cause}; started again, it goes on from the checkpoint") from error

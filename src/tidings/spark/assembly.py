@@ -1,0 +1,57 @@
+"""A pipeline from the names of its places."""
+
+from __future__ import annotations
+
+from os import path
+from typing import NamedTuple
+
+from pyspark.sql import DataFrame, SparkSession
+
+from tidings.ontology import Ontology
+from tidings.spark.changing import Fixed, Standings, Subscriptions
+from tidings.spark.events import How
+from tidings.spark.pipeline import Listener, Pipeline, Sinks
+from tidings.spark.places import read_stream_from, sink_at, subscriptions_at
+
+
+class Places(NamedTuple):
+    """Where everything comes from and goes to; what is not named is in the checkpoint."""
+
+    events: str
+    subscriptions: str
+    notifications: str
+    checkpoint: str
+    archive: str | None = None
+    rejected: str | None = None
+    metrics: str | None = None
+
+
+def assemble(
+    spark: SparkSession,
+    places: Places,
+    ontology: Ontology,
+    how: How,
+    *,
+    max_files: int | None = None,
+    bindings: bool = False,
+    compiled: bool = False,
+    listener: Listener | None = None,
+) -> tuple[Pipeline, DataFrame]:
+    """The pipeline, and the stream that it is to be started on."""
+    checkpoint = places.checkpoint if "://" in places.checkpoint else path.abspath(places.checkpoint)
+    those: Standings
+    if compiled:
+        those = Fixed(places.subscriptions, ontology)
+    else:
+        source = subscriptions_at(spark, places.subscriptions)
+        those = Subscriptions(source, f"{checkpoint}/tidings/subscriptions", ontology)
+    callback = sink_at(spark, places.notifications)
+    sinks = Sinks(
+        archive=places.archive or f"{checkpoint}/archive",
+        notifications=places.notifications if callback is None else f"{checkpoint}/notifications",
+        rejected=places.rejected or f"{checkpoint}/rejected",
+        figures=places.metrics or f"{checkpoint}/metrics",
+        callback=callback,
+    )
+    pipeline = Pipeline(spark, those, sinks, checkpoint, bindings=bindings, listener=listener)
+    return pipeline, read_stream_from(spark, places.events, max_files, **how)

@@ -1,0 +1,157 @@
+"""Where events and subscriptions come from, and where notifications go, as one names it: a folder, a table of Spark's
+catalogue, or `kafka://host:port/topic`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from os import path as os_path
+from typing import NamedTuple, Unpack
+
+from pyspark.errors import AnalysisException
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as f
+from pyspark.sql.types import StructType
+
+from tidings.errors import UsageError
+from tidings.lang.rows import FIELDS, Known, Report, Row, column_of
+from tidings.lang.watched import Change, Source, Standing, Watched, changes_of_state
+from tidings.spark.events import How, documents_from, read_document_stream
+from tidings.spark.schema import READ
+
+_KAFKA = re.compile(r"kafka://([^/]+)/([^/?#]+)")
+_TABLE = re.compile(r"\w+(\.\w+){0,2}")
+_PACKAGE = "org.apache.spark:spark-sql-kafka-0-10_2.13"
+Callback = Callable[[DataFrame, int], None]
+
+
+class Topic(NamedTuple):
+    servers: str
+    name: str
+
+
+def topic_of(place: str) -> Topic | None:
+    """The topic that is meant, if it is one."""
+    if not place.startswith("kafka://"):
+        return None
+    match = _KAFKA.fullmatch(place)
+    if match is None:
+        raise UsageError(f"'{place}' should be kafka://host:port/topic")
+    return Topic(match[1], match[2])
+
+
+def is_table(spark: SparkSession, place: str) -> bool:
+    """Whether this is the name of a table, and not of something on the disk."""
+    return bool(_TABLE.fullmatch(place)) and not os_path.exists(place) and spark.catalog.tableExists(place)
+
+
+def read_stream_from(spark: SparkSession, place: str, max_files: int | None, **how: Unpack[How]) -> DataFrame:
+    """What is read from a place, as it comes: see `schema.READ`."""
+    topic = topic_of(place)
+    if topic is not None:
+        reader = spark.readStream.format("kafka").option("kafka.bootstrap.servers", topic.servers)
+        reader = reader.option("subscribe", topic.name).option("startingOffsets", "earliest")
+        if max_files is not None:
+            reader = reader.option("maxOffsetsPerTrigger", max_files)
+        return documents_from(_with_package(spark, reader.load), "value", published="timestamp", **how)
+    if is_table(spark, place):
+        return _of_table(spark.readStream.table(place), place, **how)
+    return read_document_stream(spark, place, max_files=max_files, **how)
+
+
+def _of_table(table: DataFrame, name: str, **how: Unpack[How]) -> DataFrame:
+    """A table of events, or of documents."""
+    there = set(table.columns)
+    if {"event", "body"} <= there:
+        chosen = [
+            f.col("event"),
+            (f.col("published") if "published" in there else f.lit(None)).cast("timestamp").alias("published"),
+            f.col("body"),
+            (f.col("source") if "source" in there else f.lit(name)).alias("source"),
+        ]
+        rest = [f.lit(None).cast(kind).alias(column) for column, kind in (("line", "int"), ("column", "int"))]
+        reason = f.when(f.col("event").isNull() | f.col("body").isNull(), "the row has no event or no body")
+        return table.select(*chosen, *rest, reason.alias("reason")).to(_schema(table.sparkSession))
+    if "value" in there:
+        published, source = ("published" if "published" in there else None), ("source" if "source" in there else None)
+        return documents_from(table, "value", published=published, source=source, **how)
+    raise UsageError(
+        f"the table {name} should have the columns event and body, or value; it has {', '.join(table.columns)}"
+    )
+
+
+def _schema(spark: SparkSession) -> StructType:
+    return spark.createDataFrame([], READ).schema
+
+
+def _with_package(spark: SparkSession, load: Callable[[], DataFrame]) -> DataFrame:
+    try:
+        return load()
+    except AnalysisException as error:
+        advice = f"start Spark with --packages {_PACKAGE}:{spark.version}"
+        raise UsageError(f"Spark has no Kafka source here: {advice}") from error
+
+
+class TableSource:
+    """A table of subscriptions: what is in it stands."""
+
+    def __init__(self, spark: SparkSession, name: str) -> None:
+        self._spark = spark
+        self._name = name
+        self._stamp: object = None
+
+    def changes(self, standing: Standing, report: Report) -> Iterator[Change]:
+        self._spark.catalog.refreshTable(self._name)
+        table = self._spark.table(self._name)
+        if not {"id", "query"} <= set(table.columns):
+            raise UsageError(f"the table {self._name} should have the columns 'id' and 'query'")
+        # A file of a table is never written twice.
+        stamp = sorted(table.inputFiles())
+        if stamp and stamp == self._stamp:
+            return
+        chosen = table.select(*(name for name in FIELDS if name in table.columns))
+        yield from changes_of_state(lambda _, known: self._rows(chosen, known), standing, report)
+        self._stamp = stamp
+
+    def _rows(self, table: DataFrame, known: Known) -> Iterator[Row]:
+        number = 0
+        for batch in table.toArrow().to_batches():
+            for cells in zip(*(column_of(column) for column in batch.columns), strict=True):
+                number += 1
+                raw = repr(cells).encode("utf-8", "surrogatepass")
+                if not known(raw):
+                    yield Row(self._name, number, dict(zip(table.columns, cells, strict=True)), raw)
+
+
+def subscriptions_at(spark: SparkSession, place: str) -> Source:
+    """The subscriptions of a file, a folder or a table."""
+    if topic_of(place) is not None:
+        raise UsageError(
+            "subscriptions cannot come from Kafka directly; have a stream write them to a folder as NDJSON, "
+            "which is then a log of changes"
+        )
+    return TableSource(spark, place) if is_table(spark, place) else Watched(place)
+
+
+def sink_at(spark: SparkSession, place: str) -> Callback | None:
+    """What writes a batch of notifications to a table or topic; None where the place is a folder."""
+    topic = topic_of(place)
+    if topic is not None:
+        return lambda rows, batch: _to_topic(rows, topic)
+    if is_table(spark, place):
+        return lambda rows, batch: _to_table(rows, batch, place)
+    return None
+
+
+def _to_topic(rows: DataFrame, topic: Topic) -> None:
+    """At least once: the key is the id of the notification, which tells what came before."""
+    messages = rows.select(f.col("notification").alias("key"), f.to_json(f.struct("*")).alias("value"))
+    messages.write.format("kafka").option("kafka.bootstrap.servers", topic.servers).option("topic", topic.name).save()
+
+
+def _to_table(rows: DataFrame, batch: int, table: str) -> None:
+    """Once: what is there of this batch is replaced. The table is partitioned by `batch`."""
+    by_batch = rows.withColumn("batch", f.lit(batch))
+    columns = rows.sparkSession.table(table).columns
+    by_batch.select(*columns).write.mode("overwrite").option("partitionOverwriteMode", "dynamic").insertInto(table)
