@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import click
 
+from tidings.cli.match_spark import match_on_spark
 from tidings.cli.options import OntologyFiles, Reading, ontology_options, reading_options
 from tidings.cli.progress import Progress
 from tidings.cli.run import Run, Stop, is_snapshot, peak_memory, take_subscriptions, telling_of_compiling
@@ -87,13 +88,15 @@ def command(
     columns id and query, or a folder that tidings compile wrote. EVENTS are RDF files of any format, plain, .gz or
     .zst, folders or globs of them, or - for N-Quads on standard input.
 
-    Matches come by event, in the order of the input, then by subscription id. The exit code is 0 when all went well, 1
+    Matches come by event, in the order of the input, then by subscription id; with --engine spark in no particular
+    order, and when all is read. The exit code is 0 when all went well, 1
     when some input was rejected and the rest processed, 2 when nothing could be.
     """
     _check_usage(matcher, engine, strategy)
     if next(documents(events, format=reading.format), None) is None:
         raise UsageError(f"no RDF file in {', '.join(events)}: none ends in {' '.join(EXTENSIONS)}, .gz or .zst")
     run = Run(terminal, fail_fast)
+    candidates = 0
     started = time.perf_counter()
     options = {"budget": budget, "now": current_time()}
     try:
@@ -108,21 +111,25 @@ def command(
             with run.stage("subscriptions"):
                 take_subscriptions(core, subscriptions, run)
         terminal.detail(f"{len(core):,} subscriptions in {run.seconds['subscriptions']:.2f} s")
-        _match_events(core, events, reading, bindings, run)
+        if engine == "spark":
+            candidates = match_on_spark(cast("Fast", core), subscriptions, events, reading, bindings, budget, run)
+        else:
+            _match_events(core, events, reading, bindings, run)
+            candidates = int(core.stats().get("candidates", 0))
     except Stop:
         run.stopped = True
         terminal.warning("stopped at the first reject, as --fail-fast asks")
     run.seconds["total"] = time.perf_counter() - started
     if stats:
-        click.echo(json.dumps(_stats(core, run)), err=True)
+        click.echo(json.dumps(_stats(core, candidates, run)), err=True)
     return _exit_code(run, terminal)
 
 
 def _check_usage(matcher: str | None, engine: str, strategy: str) -> None:
-    if engine == "spark":
-        raise UsageError(
-            "--engine spark is not part of this installation; install it with: pip install 'tidings[spark]'"
-        )
+    if engine == "spark" and matcher not in (None, DEFAULT):
+        raise UsageError(f"--engine spark has one matcher, '{DEFAULT}'; '{matcher}' needs --engine embedded")
+    if strategy == "chained" and engine == "spark":
+        raise UsageError("--strategy chained is not there yet: use one-step")
     if strategy == "chained":
         raise UsageError("--strategy chained needs --engine spark; the embedded engine takes whole events (one-step)")
     if matcher is not None and matcher not in names():
@@ -231,12 +238,12 @@ def _write(lines: list[str], progress: Progress, live: bool) -> None:
         sys.stdout.flush()
 
 
-def _stats(core: Engine, run: Run) -> dict[str, Any]:
+def _stats(core: Engine, candidates: int, run: Run) -> dict[str, Any]:
     return {
         "events": run.counts["events"],
         "subscriptions": run.counts["subscriptions"],
         "matches": run.counts["matches"],
-        "candidates": core.stats().get("candidates", 0),
+        "candidates": candidates,
         "rejected": {kind: run.rejected[kind] for kind in ("subscriptions", "events", "evaluations")},
         "seconds": {
             name: round(run.seconds[name], 6) for name in ("ontology", "subscriptions", "events", "match", "total")

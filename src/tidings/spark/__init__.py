@@ -1,22 +1,32 @@
-"""The pipeline on Spark: events and subscriptions as tables, matched by the same index as in one process."""
+"""The pipeline on Spark: events and subscriptions as tables, matched by the same index as in one process.
+
+What is named here is loaded when it is first asked for: a worker that only reads documents does without the matcher.
+"""
 
 from __future__ import annotations
 
-from tidings.spark.changing import Subscriptions, subscriptions
-from tidings.spark.events import (
-    documents_from,
-    events_from,
-    events_in,
-    problems_in,
-    read_document_stream,
-    read_documents,
-    read_event_stream,
-    read_events,
-)
-from tidings.spark.matching import hits, match, notifications_in
-from tidings.spark.session import session
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tidings.spark.changing import Subscriptions, subscriptions
+    from tidings.spark.events import (
+        documents_from,
+        events_from,
+        events_in,
+        problems_in,
+        read_document_stream,
+        read_documents,
+        read_event_stream,
+        read_events,
+    )
+    from tidings.spark.matching import hits, match, notifications_in
+    from tidings.spark.pipeline import Pipeline, Sinks
+    from tidings.spark.session import session
 
 __all__ = [
+    "Pipeline",
+    "Sinks",
     "Subscriptions",
     "documents_from",
     "events_from",
@@ -32,3 +42,20 @@ __all__ = [
     "session",
     "subscriptions",
 ]
+
+_MODULES = {
+    "changing": ("Subscriptions", "subscriptions"),
+    "matching": ("hits", "match", "notifications_in"),
+    "pipeline": ("Pipeline", "Sinks"),
+    "session": ("session",),
+}
+_MODULE_OF = {name: module for module, names in _MODULES.items() for name in names}
+
+
+def __getattr__(name: str) -> object:
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    found = getattr(import_module(f"{__name__}.{_MODULE_OF.get(name, 'events')}"), name)
+    # `session` is also the name of a module: from now on it is the function.
+    globals()[name] = found
+    return found

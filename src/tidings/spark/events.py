@@ -51,11 +51,16 @@ def read_documents(spark: SparkSession, path: Paths, **how: Unpack[How]) -> Data
         for document in documents(fspath(source), format=how.get("format")):
             if isinstance(document, EventError):
                 raise UsageError(str(document))
-            names.append((document.name,))
-    paths = spark.createDataFrame(names, "path string").repartition(max(1, len(names)))
-    read = paths.mapInArrow(read_stage(Reading(**how)), READ)
-    # Of one document, who reads it knows what comes again.
-    return read if len(names) == 1 else settled(read)
+            names.append(document.name)
+    reading = Reading(**how)
+    if names and reading == Reading(reading.format, reading.by, reading.strict):
+        # This one also reads parts of large files.
+        reader = spark.read.format("rdf").options(problems=True, by=reading.by, strict=reading.strict)
+        read = (reader.option("format", reading.format) if reading.format else reader).load(names)
+    else:
+        paths = spark.createDataFrame([(name,) for name in names], "path string")
+        read = paths.repartition(max(1, len(names))).mapInArrow(read_stage(reading), READ)
+    return settled(read)
 
 
 def read_event_stream(

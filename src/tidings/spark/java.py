@@ -1,7 +1,7 @@
 """A Java for Spark: the machine's own where it will do, or else the one that comes as a Python package.
 
-That one lacks a module which Spark's launcher asks for, and which Spark does without. So it is started by a small
-script that drops the request.
+That one lacks a module which Spark's launcher asks for, and which Spark does without; with others, every start brings a
+warning about it. So Java is started by a small script that drops the request.
 """
 
 from __future__ import annotations
@@ -48,6 +48,11 @@ def java_home(environment: Mapping[str, str] = os.environ) -> str:
         found = f" ({'; '.join(tried)})" if tried else ""
         raise UsageError(f"Spark needs Java {OLDEST} or newer{found}: set JAVA_HOME, or pip install 'tidings[spark]'")
     return home
+
+
+def quiet_home(home: str) -> str:
+    """A home of the same Java, started by the script."""
+    return home if Path(home).is_relative_to(_cache()) else str(script_home(Path(home) / "bin" / "java", _cache()))
 
 
 def java_version(java: Path) -> int:

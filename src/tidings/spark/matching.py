@@ -48,7 +48,7 @@ def match(events: DataFrame, subscriptions: Given, **options: Unpack[Options]) -
 
 def hits(events: DataFrame, subscriptions: Given, **options: Unpack[Options]) -> DataFrame:
     """The matches, and a row with a reason for every subscription or event that failed."""
-    return counted_hits(events, subscriptions, **options).where("candidates IS NULL").drop("candidates")
+    return counted_hits(events, subscriptions, **options).where("candidates IS NULL").drop("candidates", "source")
 
 
 def counted_hits(
@@ -60,6 +60,7 @@ def counted_hits(
     shards: int | None = None,
     bindings: bool = False,
     accepted: datetime | None = None,
+    source: bool = False,
 ) -> DataFrame:
     """The same, and rows that tell how many candidates were looked at; see `schema.HITS`."""
     if strategy not in STRATEGIES:
@@ -67,7 +68,8 @@ def counted_hits(
     if strategy == "chained" or shards is not None:
         raise UsageError("'chained' and shards are not there yet: use one-step, without shards")
     stage = match_stage(version_of(subscriptions, ontology), bindings=bindings, accepted=accepted)
-    return events.select("event", "published", "body").mapInArrow(stage, HITS)
+    columns = ["event", "published", "body", "source"] if source else ["event", "published", "body"]
+    return events.select(*columns).mapInArrow(stage, HITS)
 
 
 def notifications_in(found: DataFrame) -> DataFrame:

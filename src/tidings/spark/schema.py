@@ -15,10 +15,10 @@ READ = f"{EVENTS}, line int, column int, reason string"
 
 HITS = (
     "subscription string, event string, published timestamp, matched timestamp, bindings string, reason string, "
-    "candidates long"
+    "candidates long, source string"
 )
 """What matching gives: a match; or, where there is a reason, a subscription or an event that failed; or how many
-candidates were looked at since the last row of this kind."""
+candidates were looked at since the last row of this kind. `source` is null unless it is asked for."""
 
 _MOMENT = pa.timestamp("us", "UTC")
 _EVENTS = [("event", pa.string()), ("published", _MOMENT), ("body", pa.string()), ("source", pa.string())]
@@ -32,6 +32,7 @@ HIT_ROWS = pa.schema(
         ("bindings", pa.string()),
         ("reason", pa.string()),
         ("candidates", pa.int64()),
+        ("source", pa.string()),
     ]
 )
 NOTIFICATION_ROWS = pa.schema(

@@ -5,23 +5,28 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping
+from pathlib import Path
 
 from pyspark.sql import SparkSession
 
-from tidings.spark.java import java_home
+from tidings.spark.java import java_home, quiet_home
 
 _ROCKS = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
 _SUBMITTED = ("PYSPARK_GATEWAY_PORT", "SPARK_REMOTE", "DATABRICKS_RUNTIME_VERSION")
 """One of these is set where somebody else starts Spark, and says how."""
 
+_LOGGING = Path(__file__).with_name("log4j2.properties")
+_OURS = {
+    "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile={_LOGGING.as_uri()}",
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.streaming.stateStore.providerClass": _ROCKS,
+    "spark.ui.showConsoleProgress": "false",
+}
 _LOCAL = {
     "spark.driver.host": "127.0.0.1",
     "spark.driver.bindAddress": "127.0.0.1",
-    "spark.log.level": "ERROR",
-    "spark.sql.session.timeZone": "UTC",
-    "spark.sql.streaming.stateStore.providerClass": _ROCKS,
+    "spark.sql.shuffle.partitions": str(os.cpu_count() or 1),
     "spark.ui.enabled": "false",
-    "spark.ui.showConsoleProgress": "false",
 }
 
 
@@ -39,13 +44,14 @@ def session(
     builder = SparkSession.builder.appName(name)
     if any(os.environ.get(variable) for variable in _SUBMITTED):
         return builder.getOrCreate()
-    os.environ["JAVA_HOME"] = java_home()
+    os.environ["JAVA_HOME"] = quiet_home(java_home())
     # The workers have to have what this process has.
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     chosen = master or os.environ.get("SPARK_MASTER") or "local[*]"
-    settings = dict(_LOCAL)
+    settings = dict(_OURS)
     if chosen.startswith("local"):
-        settings["spark.sql.shuffle.partitions"] = str(os.cpu_count() or 1)
+        os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+        settings |= _LOCAL
     for key, value in {**settings, **(options or {})}.items():
         builder = builder.config(key, value)
     return builder.master(chosen).getOrCreate()

@@ -21,11 +21,12 @@ from tidings.spark.versions import Version
 from tidings.spark.workers import Opened, opened
 
 Batches: TypeAlias = Iterator[pa.RecordBatch]
-Columns: TypeAlias = tuple[pa.Array, pa.Array]
+Columns: TypeAlias = tuple[pa.Array, pa.Array, pa.Array]
+"""Of the events of matches: their ids, when they were published, and where from."""
 
 
 def match_stage(version: Version, *, bindings: bool, accepted: datetime | None = None) -> Callable[[Batches], Batches]:
-    """From (event, published, body) to the matches with the subscriptions of a version.
+    """From (event, published, body, and maybe source) to the matches with the subscriptions of a version.
 
     `accepted` is when the events came; by default, when they come here.
     """
@@ -76,8 +77,7 @@ class _Task:
         if matched.rows.size:
             there = pa.array(matched.rows)
             nothing = pa.nulls(len(there), pa.string())
-            found = ids.take(there), moments.take(there)
-            yield from self._standing(matched.numbers, matched.subscriptions, found, nothing)
+            yield from self._standing(matched.numbers, matched.subscriptions, _of(batch, there), nothing)
 
     def with_bindings(self, batch: pa.RecordBatch, problems: _Problems) -> Batches:
         """The matches with all their solutions, event by event."""
@@ -101,7 +101,7 @@ class _Task:
                 subscriptions.append(match.subscription)
         if rows:
             numbers = np.array([self._engine.frozen_number(id) for id in subscriptions], np.int32)
-            found = batch["event"].take(pa.array(rows)), batch["published"].take(pa.array(rows))
+            found = _of(batch, pa.array(rows))
             yield from self._standing(numbers, pa.chunked_array([subscriptions]), found, pa.array(texts))
 
     def counted(self) -> pa.RecordBatch:
@@ -115,15 +115,22 @@ class _Task:
         return (published or self._accepted).astimezone(UTC).isoformat().replace("+00:00", "Z")
 
     def _standing(self, numbers: Ints, subscriptions: pa.ChunkedArray, found: Columns, texts: pa.Array) -> Batches:
-        """The matches, found as (events, when they were published), of subscriptions that stand at the time."""
-        events, published = found
+        """The matches of subscriptions that stand at the time."""
+        events, published, sources = found
         ids = pa.concat_arrays(subscriptions.chunks)
         if self._times.any:
             accepted = int(self._accepted.timestamp() * 1_000_000)
             stands = self._times.standing(numbers, subscriptions, published, accepted, self._engine.frozen_size)
-            ids, events, published, texts = (each.filter(pa.array(stands)) for each in (ids, events, published, texts))
+            every = (ids, events, published, texts, sources)
+            ids, events, published, texts, sources = (each.filter(pa.array(stands)) for each in every)
         if len(ids):
-            yield _batch(ids, events, published, texts, pa.nulls(len(ids), pa.string()))
+            yield _batch(ids, events, published, texts, pa.nulls(len(ids), pa.string()), sources=sources)
+
+
+def _of(batch: pa.RecordBatch, rows: pa.Array) -> Columns:
+    named = "source" in batch.schema.names
+    sources = batch["source"].take(rows) if named else pa.nulls(len(rows), pa.string())
+    return batch["event"].take(rows), batch["published"].take(rows), sources
 
 
 def bindings_text(match: Match) -> str:
@@ -173,9 +180,11 @@ def _batch(
     bindings: pa.Array,
     reasons: pa.Array,
     candidates: pa.Array | None = None,
+    sources: pa.Array | None = None,
 ) -> pa.RecordBatch:
     now = np.datetime64(datetime.now(UTC).replace(tzinfo=None), "us")
     moments = pa.array(np.full(len(subscriptions), now)).cast(HIT_ROWS.field("matched").type)
     counted = pa.nulls(len(subscriptions), pa.int64()) if candidates is None else candidates
-    columns = [subscriptions, events, published, moments, bindings, reasons, counted]
+    places = pa.nulls(len(subscriptions), pa.string()) if sources is None else sources
+    columns = [subscriptions, events, published, moments, bindings, reasons, counted, places]
     return pa.RecordBatch.from_arrays(columns, schema=HIT_ROWS)

@@ -19,16 +19,20 @@ from tidings.lang import parse
 from tidings.lang.watched import Change
 from tidings.match.fast import Fast
 from tidings.match.fast.times import Times
+from tidings.match.run import DEFAULT_BUDGET
 
 INDEX, TIMES, ROWS = "index", "times", "rows"
 
 
 class Version(NamedTuple):
-    """`folder` is that of a base; or, where `bare`, an index by itself, without changes."""
+    """`folder` is that of a base; or, where `bare`, an index by itself, without changes. `budget` is what one of these
+    subscriptions may spend on one event.
+    """
 
     folder: str
     changes: int = 0
     bare: bool = False
+    budget: int = DEFAULT_BUDGET
 
 
 def set_name(number: int) -> str:

@@ -18,6 +18,7 @@ from typing import NamedTuple
 from tidings.index.snapshot import MANIFEST, open_snapshot
 from tidings.match.fast import Fast
 from tidings.match.fast.times import Times
+from tidings.match.run import DEFAULT_BUDGET
 from tidings.spark.store import Store
 from tidings.spark.versions import INDEX, TIMES, Version, apply, of_lines, set_name
 
@@ -33,14 +34,14 @@ class Opened(NamedTuple):
     times: Times
 
 
-def open_base(folder: str) -> Opened:
+def open_base(folder: str, budget: int = DEFAULT_BUDGET) -> Opened:
     """A base, without the changes since."""
     base = Path(local_copy(folder))
     times = Times()
     if (base / TIMES / MANIFEST).is_file():
         arrays = open_snapshot(base / TIMES).arrays
         times = Times(arrays["created"], arrays["cancelled"])
-    return Opened(Fast.open(base / INDEX, merge_at=_NO_MERGE), times)
+    return Opened(Fast.open(base / INDEX, merge_at=_NO_MERGE, budget=budget), times)
 
 
 class _Kept:
@@ -50,9 +51,9 @@ class _Kept:
         self._store = Store(version.folder)
         self._changes = 0
         if version.bare:
-            self.engine, self.times = Fast.open(Path(version.folder)), Times()
+            self.engine, self.times = Fast.open(Path(version.folder), budget=version.budget), Times()
         else:
-            self.engine, self.times = open_base(version.folder)
+            self.engine, self.times = open_base(version.folder, version.budget)
 
     def behind(self, changes: int) -> bool:
         return self._changes <= changes
@@ -63,14 +64,14 @@ class _Kept:
             self._changes = number
 
 
-_open: dict[tuple[str, int], _Kept] = {}
+_open: dict[tuple[str, int, int], _Kept] = {}
 _lock = Lock()
 
 
 def opened(version: Version) -> Opened:
     """The subscriptions of a version."""
     with _lock:
-        key = version.folder, _stamp(version)
+        key = version.folder, _stamp(version), version.budget
         kept = _open.pop(key, None)
         if kept is None or not kept.behind(version.changes):
             kept = _Kept(version)
