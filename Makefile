@@ -7,7 +7,7 @@ READY := $(VENV)/.ready
 .PHONY: run test lint format types bench soak clean
 
 run: $(READY)
-	$(BIN)/tidings demo
+	$(BIN)/tidings demo --output build/demo
 
 # With a fixed hash seed the generated cases are the same on every run; `make soak` finds new ones.
 test: $(READY) lint

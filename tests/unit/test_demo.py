@@ -13,7 +13,7 @@ from click.testing import CliRunner
 
 import tidings
 from tidings.cli import app
-from tidings.cli.demo import World, load_world, matches_of, near_miss, purpose, short_name
+from tidings.cli.demo_world import World, load_world, matches_of, near_miss, purpose, short_name
 from tidings.lang.check import check
 from tidings.match.explain import declared_prefixes, explain
 
@@ -72,7 +72,7 @@ def test_the_demo_has_no_problems() -> None:
 
 
 def test_the_command_shows_every_match_with_a_reason() -> None:
-    result = CliRunner().invoke(app, ["demo"], env={"COLUMNS": "200"})
+    result = CliRunner().invoke(app, ["demo", "--reasons"], env={"COLUMNS": "200"})
     assert (result.exit_code, result.stderr) == (0, "")
     assert result.stdout.count("── ✓ ") == sum(map(len, EXPECTED.values()))
     assert result.stdout.count("── ✗ ") == len(EXPECTED)
@@ -107,7 +107,7 @@ def _refuse(error: tidings.EventError) -> None:
 
 
 def test_the_demo_is_the_same_every_time() -> None:
-    command = [sys.executable, "-c", "from tidings.cli import main; main()", "demo"]
+    command = [sys.executable, "-c", "from tidings.cli import main; main()", "demo", "--reasons"]
     outputs = {
         subprocess.run(command, capture_output=True, check=True, env={"PYTHONHASHSEED": seed, "PATH": ""}).stdout
         for seed in ("1", "2")

@@ -27,7 +27,7 @@ COMMANDS = {
     "explain": "Why a subscription matches an event, or why not.",
     "pipeline": "Events as they come to notifications, on Spark.",
     "bench": "The papers' workloads, measured here.",
-    "demo": "A small auction and bibliography world, with reasons.",
+    "demo": "A small world of auctions and publications, as a stream.",
     "completion": "The script that completes commands in a shell.",
 }
 

@@ -1,4 +1,4 @@
-"""`tidings demo`: a small auction and bibliography world, what matches in it, and why."""
+"""`tidings demo`: a small auction and bibliography world, as a stream on Spark; or what matches in it, and why."""
 
 from __future__ import annotations
 
@@ -7,72 +7,30 @@ import shutil
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from importlib import resources
-from pathlib import Path, PurePath
+from pathlib import Path
 
 import click
 from rich.console import Console, Group
 from rich.text import Text
 from rich.tree import Tree
 
+from tidings.cli.demo_world import World, explained, load_world, matches_of, near_miss, purpose, short_name
+from tidings.cli.run import need_spark
 from tidings.cli.terminal import Command, Terminal
-from tidings.errors import TidingsError, UsageError
-from tidings.lang.files import Subscription, read_subscriptions
-from tidings.match.explain import Explanation, Finding, declared_prefixes, explain, finding_lines, reason
-from tidings.match.naive import Naive
-from tidings.ontology import Ontology
+from tidings.errors import UsageError
+from tidings.lang.files import Subscription
+from tidings.match.explain import Explanation, Finding, finding_lines, reason
 from tidings.rdf.event import Event
-from tidings.rdf.read import read_events
 
 _EXAMPLE = """
 tidings demo
+tidings demo --reasons
 tidings demo text-near-matching-then-trees -v
 tidings demo --write world && tidings match world/subscriptions world/events --ontology world/ontologies/auction.ttl
 """
-_PREFIXES = {
-    "item": "http://example.org/item/",
-    "who": "http://example.org/who/",
-    "pub": "http://example.org/publication/",
-    "ev": "http://example.org/event/",
-    "sale": "http://example.org/sale/",
-}
-_HASHED = "urn:tidings:sha256:"
 _WITH_CONDITION = ("MINUS", "OPTIONAL", "FILTER NOT", "FILTER EXISTS", "HAVING")
 _WIDTH = 120
-
-
-@dataclass(frozen=True, slots=True)
-class World:
-    """The demo's ontology, events and subscriptions."""
-
-    ontology: Ontology
-    events: tuple[Event, ...]
-    subscriptions: tuple[Subscription, ...]
-
-
-def load_world(folder: Path) -> World:
-    return World(
-        Ontology.load(*sorted((folder / "ontologies").iterdir())),
-        tuple(read_events([folder / "events"], report=_refuse)),
-        tuple(read_subscriptions(folder / "subscriptions", report=_refuse)),
-    )
-
-
-def _refuse(error: TidingsError) -> None:
-    raise error
-
-
-def matches_of(world: World) -> dict[str, list[Event]]:
-    """For every subscription, the events that match it."""
-    matcher = Naive(world.ontology)
-    for subscription in world.subscriptions:
-        matcher.add(subscription.id, subscription.query)
-    found: dict[str, list[Event]] = {subscription.id: [] for subscription in world.subscriptions}
-    for event in world.events:
-        for match in matcher.match(event, lambda failure: _refuse(UsageError(failure.reason))):
-            found[match.subscription].append(event)
-    return found
 
 
 @click.command(cls=Command, example=_EXAMPLE)
@@ -83,30 +41,53 @@ def matches_of(world: World) -> dict[str, list[Event]]:
     metavar="FOLDER",
     help="Write the world's files to a new folder, to play with, instead of showing what matches.",
 )
+@click.option("--reasons", is_flag=True, help="Show what matches and why, without Spark, instead of streaming.")
+@click.option(
+    "--output",
+    type=click.Path(file_okay=False, path_type=Path),
+    metavar="FOLDER",
+    default=Path("tidings-demo"),
+    show_default=True,
+    help="Where the stream's tables and its report go; what a demo left there is replaced.",
+)
 @click.pass_obj
-def command(terminal: Terminal, names: tuple[str, ...], write: Path | None) -> int:
-    """Show a small world of auctions and publications: its subscriptions, each of which demonstrates one thing, the
-    events that match them, and the reasons; and one event for each that does not match, and why not.
+def command(terminal: Terminal, names: tuple[str, ...], write: Path | None, reasons: bool, output: Path) -> int:
+    """Run a small world of auctions and publications through the pipeline, on Spark: documents come one by one, while a
+    subscription is added and another cancelled. It ends with a table of what matched, and a report to look at.
 
-    With -v, every reason in full.
+    With --reasons, or for the subscriptions that are named: the events that match, and why; and one event for each that
+    does not match, and why not. With -v, every reason in full.
     """
     with resources.as_file(resources.files("tidings") / "demo") as folder:
         if write is not None:
             return _write(folder, write)
         world = load_world(folder)
+        if not names and not reasons:
+            need_spark("tidings demo (without --reasons)")
+            from tidings.cli.demo_stream import stream
+
+            return stream(folder, world, output, terminal, _console())
     known = {subscription.id for subscription in world.subscriptions}
     for name in names:
         if name not in known:
-            raise UsageError(f"the demo has no subscription '{name}'; tidings demo shows all of them")
-    console = Console(highlight=False, width=None if sys.stdout.isatty() or "COLUMNS" in os.environ else _WIDTH)
+            raise UsageError(f"the demo has no subscription '{name}'; tidings demo --reasons shows all of them")
+    _show(world, names, terminal.verbose)
+    return 0
+
+
+def _show(world: World, names: tuple[str, ...], verbose: bool) -> None:
+    console = _console()
     found = matches_of(world)
     for subscription in world.subscriptions:
         if not names or subscription.id in names:
-            console.print(_tree(world, subscription, found[subscription.id], terminal.verbose, console.width))
+            console.print(_tree(world, subscription, found[subscription.id], verbose, console.width))
             console.print()
     if not names:
         _summary(console, world, found)
-    return 0
+
+
+def _console() -> Console:
+    return Console(highlight=False, width=None if sys.stdout.isatty() or "COLUMNS" in os.environ else _WIDTH)
 
 
 def _write(source: Path, target: Path) -> int:
@@ -121,7 +102,7 @@ def _tree(world: World, subscription: Subscription, matching: list[Event], verbo
     tree = Tree(Text.assemble((subscription.id, "bold"), (f" ({subscription.dialect})", "dim")), guide_style="dim")
     tree.label = Group(tree.label, Text(purpose(subscription)))
     for event in [*matching, near_miss(world, subscription)]:
-        explanation = _explained(world, subscription, event)
+        explanation = explained(world, subscription, event)
         mark, style = ("✓", "green") if explanation.matches else ("✗", "red")
         label = Text.assemble((f"{mark} ", style), (short_name(event), "bold"))
         if verbose:
@@ -129,22 +110,6 @@ def _tree(world: World, subscription: Subscription, matching: list[Event], verbo
         else:
             tree.add(label + Text(f"  {_because(explanation)}"))
     return tree
-
-
-def purpose(subscription: Subscription) -> str:
-    """What it demonstrates: its first line."""
-    return subscription.text.partition("\n")[0].removeprefix("# ")
-
-
-def near_miss(world: World, subscription: Subscription) -> Event:
-    """The event that its second line names: one that almost matches."""
-    name = subscription.text.split("\n")[1].removeprefix("# Near miss: ")
-    return next(event for event in world.events if short_name(event) == name)
-
-
-def _explained(world: World, subscription: Subscription, event: Event) -> Explanation:
-    prefixes = _PREFIXES | declared_prefixes(subscription.text, subscription.dialect)
-    return explain(subscription.query, event, world.ontology, prefixes=prefixes)
 
 
 def _because(explanation: Explanation) -> str:
@@ -167,11 +132,6 @@ def _said(finding: Finding) -> Iterable[str]:
     if finding.condition.startswith(_WITH_CONDITION):
         return [f"{finding.condition}: {'; '.join(finding.evidence)}"]
     return finding.evidence
-
-
-def short_name(event: Event) -> str:
-    """The local name of an event, or the name of its file where only its content names it."""
-    return PurePath(event.source).name if event.id.startswith(_HASHED) else event.id.rpartition("/")[2]
 
 
 def _summary(console: Console, world: World, found: dict[str, list[Event]]) -> None:
