@@ -4,6 +4,7 @@ TidingsError
 ├── UsageError              a wrong call or option; nothing was processed (exit code 2)
 ├── OntologyError           an ontology that cannot be used (exit code 2)
 ├── SnapshotError           a snapshot that cannot be opened or written (exit code 2)
+├── EngineError             what runs elsewhere, Spark for one, came to an end (exit code 2)
 ├── UnsupportedError        a matcher refuses a construct its paper does not define
 ├── ParseError              text that is not what it should be, with its place
 │   ├── EventError          an event or event document
@@ -56,6 +57,10 @@ class SnapshotError(TidingsError):
         self.folder = fspath(folder)
         self.problem = problem
         self.advice = advice
+
+
+class EngineError(TidingsError):
+    """What runs elsewhere, on Spark for instance, cannot go on."""
 
 
 class UnsupportedError(TidingsError):

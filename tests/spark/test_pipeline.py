@@ -71,8 +71,9 @@ class World:
         )
         spoil(pipeline)
         read = read_document_stream(self.spark, self.events, max_files=1)
-        query = pipeline.start(read, {"availableNow": True})
-        query.awaitTermination()
+        pipeline.start(read, {"availableNow": True})
+        while not pipeline.wait(60):
+            pass
 
     def rows(self, table: str) -> list[Any]:
         folder = self.root / table

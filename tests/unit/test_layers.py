@@ -22,8 +22,8 @@ LAYERS = {
     "broker": 7,
     "spark": 7,
     "demo": 7,
-    "bench": 7,
-    "cli": 8,
+    "bench": 8,
+    "cli": 9,
 }
 ONLY_IN = {
     "pyspark": {"spark"},

@@ -6,7 +6,7 @@ import os
 import shutil
 import time
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -24,8 +24,6 @@ from tidings.match.explain import Names, declared_prefixes, finding_lines
 from tidings.rdf.event import Event
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
-
     from tidings.spark.figures import Figures
     from tidings.spark.pipeline import Pipeline
 
@@ -71,7 +69,7 @@ def stream(folder: Path, world: World, output: Path, terminal: Terminal, console
     told: list[Figures] = []
     with terminal.progress("starting Spark"):
         from tidings.spark.assembly import Places, assemble
-        from tidings.spark.session import session
+        from tidings.spark.session import facts, session
 
         spark = session("tidings demo", master="local[2]")
         places = Places(
@@ -83,7 +81,7 @@ def stream(folder: Path, world: World, output: Path, terminal: Terminal, console
         )
         pipeline, read = assemble(spark, places, world.ontology, {}, max_files=1, listener=told.append)
     with terminal.progress("streaming") as progress:
-        query = pipeline.start(read)
+        pipeline.start(read)
         for number, (name, text) in enumerate(_documents(folder / "events"), 1):
             if name == ADDED_BEFORE:
                 late.rename(folders.subscriptions / late.name)
@@ -92,9 +90,9 @@ def stream(folder: Path, world: World, output: Path, terminal: Terminal, console
             _put(folders, name, text)
             _wait_for(number, told, pipeline)
             progress.update(batches=len(told), matches=sum(figures.matches for figures in told))
-        pipeline.stop(query)
+        pipeline.stop()
     _print(console, world, folders, told)
-    folders.report.write_text(render(_report(world, folders, told, spark)), "utf-8")
+    folders.report.write_text(render(_report(world, folders, told, facts(spark))), "utf-8")
     console.print(f"The report: {folders.report}. Why each of them matches: tidings demo --reasons.", style="dim")
     return 0
 
@@ -122,11 +120,9 @@ def _put(folders: Folders, name: str, text: bytes) -> None:
 def _wait_for(batches: int, told: list[Figures], pipeline: Pipeline) -> None:
     end = time.monotonic() + _PATIENCE
     while len(told) < batches:
-        if pipeline.failure is not None:
-            raise pipeline.failure
-        if time.monotonic() > end:
+        if pipeline.wait(0) or time.monotonic() > end:
             raise UsageError(f"the stream has been still for {_PATIENCE:.0f} seconds; is the machine very busy?")
-        time.sleep(0.01)
+        time.sleep(0.02)
 
 
 # ------------------------------------------------------------------------------------------------------ what came of it
@@ -172,7 +168,7 @@ def _rejects(folders: Folders) -> list[Reject]:
     return [Reject(Path(row["source"] or "").name, row["line"], row["reason"]) for row in rows]
 
 
-def _report(world: World, folders: Folders, told: list[Figures], spark: SparkSession) -> Report:
+def _report(world: World, folders: Folders, told: list[Figures], facts: Mapping[str, str]) -> Report:
     found = sorted(_matches(world, folders).items(), key=lambda pair: (-len(pair[1]), pair[0]))
     about = {subscription.id: purpose(subscription) for subscription in world.subscriptions}
     top = [TopSubscription(id, about[id], len(events), [short_name(e) for e in events]) for id, events in found]
@@ -186,7 +182,7 @@ def _report(world: World, folders: Folders, told: list[Figures], spark: SparkSes
         explained=heading,
         drawing=drawing,
         reasons=reasons,
-        facts={"Spark": f"{spark.version}, {spark.sparkContext.master}", "Java": _java(spark)},
+        facts=facts,
     )
 
 
@@ -215,8 +211,3 @@ def _one_explained(world: World) -> tuple[str, str, list[str]]:
     names = Names(world.ontology, PREFIXES | declared_prefixes(subscription.text, subscription.dialect))
     reasons = list(finding_lines(explanation.findings, 100))
     return f"{id} on {name}", event_svg(explanation, event, id, names), reasons
-
-
-def _java(spark: SparkSession) -> str:
-    jvm = spark.sparkContext._jvm
-    return str(jvm.java.lang.System.getProperty("java.version")) if jvm is not None else "unknown"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import tempfile
-from datetime import UTC, datetime
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,13 +12,12 @@ import click
 
 from tidings.cli.options import Reading
 from tidings.cli.run import Run, is_snapshot, need_spark
-from tidings.errors import EventError, Span, UsageError
+from tidings.errors import EventError, UsageError
 from tidings.match.base import Failure
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, Row
-
     from tidings.match.fast import Fast
+    from tidings.spark.batch import BatchMatch, Hit
 
 
 def match_on_spark(
@@ -33,49 +32,37 @@ def match_on_spark(
         if not is_snapshot(subscriptions):
             index = str(Path(folder) / "index")
             core.save(Path(index))
-        with run.terminal.progress("starting Spark"):
-            from tidings.spark.events import read_documents
-            from tidings.spark.session import session
+        with run.terminal.progress("reading on Spark"), run.stage("events"):
+            from tidings.spark.batch import BatchMatch
 
-            spark = session("tidings match")
-        with run.terminal.progress("matching") as progress, run.stage("match"):
-            read = read_documents(spark, events, **reading.for_spark()).persist()
-            run.counts["events"] = read.where("reason IS NULL").count()
-            for problem in read.where("reason IS NOT NULL").toLocalIterator():
-                run.reject_event(_problem(problem))
-            candidates = 0
-            for row in _hits(read, index, bindings, budget).toLocalIterator():
-                if row.candidates is not None:
-                    candidates += row.candidates
-                elif row.reason is None:
-                    click.echo(_line(row, bindings))
-                    run.counts["matches"] += 1
-                elif row.subscription is None:
-                    run.reject_event(EventError(f"{row.reason} (event {row.event})", source=row.source))
-                else:
-                    run.reject_evaluation(Failure(row.event, row.subscription, row.reason))
-                progress.update(events=run.counts["events"], matches=run.counts["matches"])
-            read.unpersist()
+            batch = BatchMatch(events, **reading.for_spark())
+        with closing(batch), run.stage("match"):
+            return _print(batch, index, bindings, budget, run)
+
+
+def _print(batch: BatchMatch, index: str, bindings: bool, budget: int, run: Run) -> int:
+    run.counts["events"] = batch.events
+    for problem in batch.problems():
+        run.reject_event(problem)
+    candidates = 0
+    with run.terminal.progress("matching") as progress:
+        for hit in batch.hits(index, bindings=bindings, budget=budget):
+            if hit.candidates is not None:
+                candidates += hit.candidates
+            elif hit.reason is None:
+                click.echo(_line(hit, bindings))
+                run.counts["matches"] += 1
+            elif hit.subscription is None or hit.event is None:
+                run.reject_event(EventError(f"{hit.reason} (event {hit.event})", source=hit.source))
+            else:
+                run.reject_evaluation(Failure(hit.event, hit.subscription, hit.reason))
+            progress.update(events=run.counts["events"], matches=run.counts["matches"])
     return candidates
 
 
-def _hits(read: DataFrame, index: str, bindings: bool, budget: int) -> DataFrame:
-    from tidings.spark.events import events_in
-    from tidings.spark.matching import counted_hits
-    from tidings.spark.versions import Version
-
-    version = Version(str(Path(index).absolute()), bare=True, budget=budget)
-    return counted_hits(events_in(read), version, bindings=bindings, accepted=datetime.now(UTC), source=True)
-
-
-def _problem(row: Row) -> EventError:
-    span = None if row.line is None else Span(row.line, row.column)
-    return EventError(row.reason, span=span, source=row.source)
-
-
-def _line(row: Row, bindings: bool) -> str:
-    record: dict[str, Any] = {"event": row.event, "subscription": row.subscription, "source": row.source}
+def _line(hit: Hit, bindings: bool) -> str:
+    record: dict[str, Any] = {"event": hit.event, "subscription": hit.subscription, "source": hit.source}
     if bindings:
-        found = json.loads(row.bindings)
+        found = json.loads(hit.bindings or "[]")
         record |= found if isinstance(found, dict) else {"bindings": found}
     return json.dumps(record, ensure_ascii=False)

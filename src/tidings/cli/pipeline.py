@@ -16,11 +16,9 @@ from tidings.cli.options import OntologyFiles, Reading, ontology_options, readin
 from tidings.cli.progress import Progress
 from tidings.cli.run import is_snapshot, need_spark
 from tidings.cli.terminal import Command, Terminal
-from tidings.errors import UsageError
+from tidings.errors import EngineError, UsageError
 
 if TYPE_CHECKING:
-    from pyspark.sql.streaming.query import StreamingQuery
-
     from tidings.spark.figures import Figures
     from tidings.spark.pipeline import Pipeline
 
@@ -118,8 +116,8 @@ def command(
             compiled=is_snapshot(subscriptions),
         )
     with terminal.progress("matching") as watch.progress, _asked_to_stop() as stop:
-        query = pipeline.start(read, when)
-        _wait(pipeline, query, stop, terminal)
+        pipeline.start(read, when)
+        _wait(pipeline, stop, terminal)
     watch.summary()
     return 1 if watch.rejects else 0
 
@@ -184,15 +182,12 @@ class _asked_to_stop:
             signal.signal(number, handler)
 
 
-def _wait(pipeline: Pipeline, query: StreamingQuery, stop: Flag, terminal: Terminal) -> None:
-    from pyspark.errors import StreamingQueryException
-
+def _wait(pipeline: Pipeline, stop: Flag, terminal: Terminal) -> None:
     try:
-        while not query.awaitTermination(_SECONDS_BETWEEN_LOOKS):
+        while not pipeline.wait(_SECONDS_BETWEEN_LOOKS):
             if stop.is_set():
                 terminal.detail("stopping after this batch")
-                pipeline.stop(query)
+                pipeline.stop()
                 return
-    except StreamingQueryException as error:
-        cause = pipeline.failure or error
-        raise UsageError(f"the stream cannot go on: {cause}; started again, it goes on from the checkpoint") from error
+    except EngineError as error:
+        raise EngineError(f"{error}; started again, it goes on from the checkpoint") from error

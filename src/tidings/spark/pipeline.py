@@ -24,11 +24,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
 from pyspark import StorageLevel
+from pyspark.errors import StreamingQueryException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
 
 from tidings.delivery.outlet import Outlet
-from tidings.errors import TidingsError
+from tidings.errors import EngineError, TidingsError
 from tidings.rdf.seen import SeenEvents
 from tidings.spark.changing import Standings, Taken
 from tidings.spark.figures import Figures, FigureTable
@@ -109,8 +110,8 @@ class Pipeline:
         self._seen, self._seen_before = SeenEvents(), -1
         self._was_small = small > 0
         self._running = threading.Lock()
-        self.failure: Exception | None = None
-        """What ended it, where something did."""
+        self._query: StreamingQuery | None = None
+        self._failure: Exception | None = None
 
     def start(self, read: DataFrame, trigger: Mapping[str, Any] | None = None) -> StreamingQuery:
         """Begin, or go on where the checkpoint says. `trigger` is as for Spark's `trigger`."""
@@ -118,12 +119,22 @@ class Pipeline:
             table.clean()
         counted = read.observe("tidings", f.count("event").alias("events"), f.count("reason").alias("problems"))
         writer = counted.writeStream.foreachBatch(self.batch).option("checkpointLocation", self._checkpoint)
-        return writer.trigger(**(trigger or {"processingTime": "0 seconds"})).start()
+        self._query = writer.trigger(**(trigger or {"processingTime": "0 seconds"})).start()
+        return self._query
 
-    def stop(self, query: StreamingQuery) -> None:
+    def wait(self, seconds: int) -> bool:
+        """Whether it is over, or will be before so many seconds; an `EngineError` where it cannot go on."""
+        assert self._query is not None, "it was started"
+        try:
+            return bool(self._query.awaitTermination(seconds))
+        except StreamingQueryException as error:
+            raise EngineError(f"the stream cannot go on: {self._failure or error}") from error
+
+    def stop(self) -> None:
         """End it between two batches."""
+        assert self._query is not None, "it was started"
         with self._running:
-            query.stop()
+            self._query.stop()
 
     def batch(self, read: DataFrame, number: int) -> None:
         """Do what is to be done for a batch; nothing, where it was done before."""
@@ -132,7 +143,7 @@ class Pipeline:
                 if not self._figures.has(number):
                     self._run(read, number)
         except Exception as error:
-            self.failure = error
+            self._failure = error
             raise
 
     def _run(self, read: DataFrame, number: int) -> None:

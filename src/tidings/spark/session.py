@@ -55,3 +55,10 @@ def session(
     for key, value in {**settings, **(options or {})}.items():
         builder = builder.config(key, value)
     return builder.master(chosen).getOrCreate()
+
+
+def facts(spark: SparkSession) -> Mapping[str, str]:
+    """What runs here."""
+    jvm = spark.sparkContext._jvm
+    java = "unknown" if jvm is None else str(jvm.java.lang.System.getProperty("java.version"))
+    return {"Spark": f"{spark.version}, {spark.sparkContext.master}", "Java": java}
