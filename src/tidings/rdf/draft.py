@@ -57,10 +57,18 @@ class Part:
         if not self.triples:
             self.line = run.line
         self.size += run.size
-        if self.size > problems.limits.max_event:
-            limit = human(problems.limits.max_event)
+        limit = self._beyond(len(run.triples), problems.limits)
+        if limit is not None:
             hint = "raise the limit, or make smaller events: --events-by graph or subject"
             problems.tell(f"{what} has more than {limit}, the limit for one event", self.line, hint)
             self.spoil()
             return
         self.triples += run.triples
+
+    def _beyond(self, more: int, limits: Limits) -> str | None:
+        """Which limit so many more triples break, if any."""
+        if self.size > limits.max_event:
+            return human(limits.max_event)
+        if len(self.triples) + more > limits.max_triples:
+            return f"{limits.max_triples:,} triples"
+        return None

@@ -18,6 +18,9 @@ class Limits:
     max_event: int = 64 * MIB
     """The N-Triples text of one event."""
 
+    max_triples: int = 500_000
+    """The triples of one event."""
+
     max_document: int = 512 * MIB
     """A document in a format that is not read line by line (Turtle, TriG, RDF/XML)."""
 

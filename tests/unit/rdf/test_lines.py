@@ -158,11 +158,12 @@ def test_a_line_that_is_too_long_is_never_held() -> None:
     assert "line of more than" in errors[0].reason
 
 
-def test_an_event_that_is_too_large_is_told_once() -> None:
+@pytest.mark.parametrize("limits", [Limits(max_event=5000), Limits(max_triples=900)])
+def test_an_event_that_is_too_large_is_told_once(limits: Limits) -> None:
     data = lines(
         *(quad(f'"{i}"', "<e:a>") for i in range(1000)), quad('"1"', "<e:b>"), *(quad(f'"{i}"') for i in range(1000))
     )
-    events, errors = read(data, format="nq", limits=Limits(max_event=5000))
+    events, errors = read(data, format="nq", limits=limits)
     assert ids(events) == ["e:b"]
     assert ["e:a" in errors[0].reason, "outside any graph" in errors[1].reason] == [True, True]
     assert len(errors) == 2

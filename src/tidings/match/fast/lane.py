@@ -47,6 +47,7 @@ _LEAST_BATCH = 1 << 14
 _ROWS = 1 << 20
 """Where the kernels find more answers than this in a batch, the next one is smaller."""
 
+_SHORTEST_LINE = 16
 _STRETCH = 1 << 16
 _LONGEST_STRETCH = 1 << 18
 
@@ -110,8 +111,8 @@ class Lane(ABC, Generic[R]):
         self._reader = LineReader(source, Format.NQ, limits)
         self._graphs = ByGraph(problems)
         self._finisher = Finisher(problems, None, seen, strict=False)
-        # No event that is smaller can be too large, nor a term in it.
-        self._largest = min(limits.max_event, limits.max_term)
+        # No event that is smaller can be too large, nor a term in it, nor can it have too many lines.
+        self._largest = min(limits.max_event, limits.max_term, _SHORTEST_LINE * limits.max_triples)
         self._batch = min(_BATCH, self._largest)
         self._at = text.start
         self._stretches = 0
