@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import random
 import signal
-import statistics
 import subprocess
 import sys
 import time
@@ -20,7 +19,7 @@ from tests.cluster.world import MAX_FILES, World
 
 KINDS = ("executor", "python", "driver")
 _JVM = "org.apache.spark.deploy.SparkSubmit"
-_GUESS = 2.0
+_GUESS, _LONGEST = 2.0, 5.0
 _BATCHES = 8
 _REJECTED = 1
 Tell = Callable[[str], None]
@@ -127,7 +126,9 @@ class Ordeal:
             return bool(found) or driver.ended()
 
         until(is_under_way, "a batch begins")
-        time.sleep(self._random.uniform(0, statistics.median(self._world.seconds() or [_GUESS])))
+        usual = self._random.choice(self._world.seconds() or [_GUESS])
+        moment = time.monotonic() + self._random.uniform(0, min(usual, _LONGEST))
+        until(lambda: time.monotonic() > moment or self._world.under_way() not in found, "the moment has come")
         return found[0] if found else None
 
     def _strike(self, driver: Driver, kind: str, batch: int) -> bool:
