@@ -13,6 +13,7 @@ import pyarrow as pa
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
+from tidings.errors import UsageError
 from tidings.spark import read_document_stream, subscriptions
 from tidings.spark.figures import Figures
 from tidings.spark.here import Here
@@ -212,6 +213,27 @@ def test_small_batches_and_large_ones_in_turn(spark: SparkSession, tmp_path: Pat
     expected = sorted([f"{batch}-{n}" for batch, size in enumerate([1, 20, 20, 2, 1]) for n in range(size)] + ["-1-0"])
     assert [event for _, event in world.notified()] == expected
     assert world.archived() == expected
+
+
+def test_a_table_belongs_to_one_checkpoint(world: World) -> None:
+    world.subscribe("a", "A")
+    world.publish("1.nq", ("1", "A"))
+    world.run()
+    shutil.rmtree(world.root / "checkpoint")
+    with pytest.raises(UsageError, match="another checkpoint"):
+        world.run()
+    assert world.notified() == [("a", "1")]
+
+
+def test_a_batch_without_events_leaves_tables_that_can_be_read(world: World) -> None:
+    world.subscribe("a", "A")
+    world.publish("1.nq", ("1", "A"))
+    (world.events / "2.nq").write_text("nonsense\n")
+    world.publish("3.nq", ("1", "A"))
+    world.run()
+    assert world.archived() == ["1"]
+    assert world.notified() == [("a", "1")]
+    assert len(world.told) == 3
 
 
 def test_the_archive_may_be_moved_away(world: World) -> None:

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tidings.spark.records import Record
-from tidings.spark.store import Store
+from tidings.spark.store import Store, claim
 
 _MOST_FILES = 1_000
 
@@ -68,6 +68,9 @@ class FigureTable:
 
     def __init__(self, folder: str) -> None:
         self._store = Store(folder)
+
+    def claim(self, owner: str) -> None:
+        claim(self._store, owner, in_use=any(name.endswith(".json") for name in self._store.names()))
 
     def has(self, batch: int) -> bool:
         return self._store.is_file(_name(batch))

@@ -116,7 +116,9 @@ class Pipeline:
     def start(self, read: DataFrame, trigger: Mapping[str, Any] | None = None) -> StreamingQuery:
         """Begin, or go on where the checkpoint says. `trigger` is as for Spark's `trigger`."""
         for table in (self._tables.archive, self._tables.notifications, self._tables.rejected):
+            table.claim(self._records.owner())
             table.clean()
+        self._figures.claim(self._records.owner())
         counted = read.observe("tidings", f.count("event").alias("events"), f.count("reason").alias("problems"))
         writer = counted.writeStream.foreachBatch(self.batch).option("checkpointLocation", self._checkpoint)
         self._query = writer.trigger(**(trigger or {"processingTime": "0 seconds"})).start()

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import datetime
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any, BinaryIO, TypeAlias, cast
 from urllib.parse import urlsplit
 
@@ -14,6 +14,7 @@ from pyarrow import fs
 
 from tidings.errors import EventError
 from tidings.ontology import Ontology
+from tidings.ontology.serial import of_bytes, to_bytes
 from tidings.ontology.validate import departure
 from tidings.rdf.event import Event
 from tidings.rdf.formats import Format
@@ -40,6 +41,20 @@ class Reading:
     contexts: Contexts | None = None
     validate: Ontology | None = None
     """Events that the concept model of this ontology rules out are problems."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """A worker makes the ontology once, and not for every task."""
+        given = tuple(getattr(self, each.name) for each in fields(self))[:-1]
+        return _received, (*given, None if self.validate is None else to_bytes(self.validate))
+
+
+def _received(*given: Any) -> Reading:
+    *others, ontology = given
+    named = dict(zip((each.name for each in fields(Reading)), others, strict=False))
+    return Reading(**named, validate=None if ontology is None else _made(ontology))
+
+
+_made = lru_cache(maxsize=2)(of_bytes)
 
 
 def read_stage(reading: Reading) -> Callable[[Batches], Batches]:

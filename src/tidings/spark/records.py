@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from typing import Any, TypeAlias
+from uuid import uuid4
 
 from tidings.errors import SubscriptionError, TidingsError
 from tidings.spark.changing import Taken
@@ -16,6 +17,7 @@ from tidings.spark.versions import Version
 Tell: TypeAlias = Callable[[TidingsError], None]
 _MOST_PROBLEMS = 1_000
 _KEPT = 20
+_OWNER = "owner"
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +60,12 @@ class Records:
 
     def __init__(self, folder: str) -> None:
         self._store = Store(folder)
+
+    def owner(self) -> str:
+        """What tells this pipeline from any other."""
+        if not self._store.is_file(_OWNER):
+            self._store.write(_OWNER, uuid4().hex.encode())
+        return self._store.read(_OWNER).decode()
 
     def of(self, batch: int, take: Callable[[Tell], Taken]) -> Record:
         """The record of a batch, made now if there is none."""

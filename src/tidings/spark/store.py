@@ -9,6 +9,8 @@ from pyarrow import fs
 
 from tidings.errors import UsageError
 
+_OWNER = "_checkpoint"
+
 
 class Store:
     """A folder, by its name or address. Names inside it are relative to it."""
@@ -87,3 +89,16 @@ class Store:
 
     def _at(self, name: str) -> str:
         return f"{self.root}/{name}" if name else self.root
+
+
+def claim(store: Store, owner: str, *, in_use: bool) -> None:
+    """Say whose folder this is. One that is somebody else's is refused: his batches have the same numbers."""
+    if store.is_file(_OWNER):
+        other = store.read(_OWNER).decode()
+    else:
+        other = "" if in_use else owner
+        if not in_use:
+            store.write(_OWNER, owner.encode())
+    if other != owner:
+        advice = "name another folder, or remove it if nobody needs it"
+        raise UsageError(f"{store.folder} has the batches of another checkpoint: {advice}")

@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from pyspark.sql import DataFrame
 
-from tidings.spark.store import Store
+from tidings.spark.store import Store, claim
 
 _WRITING = "_writing"
 
@@ -59,7 +59,8 @@ class BatchTable:
                 these = rows.filter(pc.equal(rows[self._by], value)).drop_columns([self._by])
                 self._store.write(f"{place}/{self._by}={value}/part-0.parquet", _parquet(these))
             if not len(rows):
-                self._store.write(f"{place}/part-0.parquet", _parquet(rows.drop_columns([self._by])))
+                # A file that is in no such folder would make the others hard to read.
+                self._store.write(f"{place}/_SUCCESS", b"")
 
         return self._once(batch, put)
 
@@ -76,6 +77,10 @@ class BatchTable:
                 raise
         self.clean()
         return True
+
+    def claim(self, owner: str) -> None:
+        """Say whose table this is; one that is somebody else's is refused."""
+        claim(self._store, owner, in_use=bool(self.batches()))
 
     def clean(self) -> None:
         """Remove what was begun and never came to its end."""
