@@ -27,6 +27,7 @@ spark.driver.defaultJavaOptions {java}
 spark.executor.memory 700m
 spark.executor.defaultJavaOptions {java}
 spark.executor.cores {cores}
+spark.locality.wait 0
 spark.sql.shuffle.partitions 2
 """
 

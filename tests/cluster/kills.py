@@ -20,16 +20,16 @@ from tests.cluster.world import MAX_FILES, World
 KINDS = ("executor", "python", "driver")
 _JVM = "org.apache.spark.deploy.SparkSubmit"
 _GUESS, _LONGEST = 2.0, 5.0
-_BATCHES = 8
 _REJECTED = 1
 Tell = Callable[[str], None]
 
 
 class Driver:
-    """`tidings pipeline --once`, as a process of its own with a JVM of its own."""
+    """`tidings pipeline`, as a process of its own with a JVM of its own."""
 
-    def __init__(self, cluster: Cluster, world: World) -> None:
+    def __init__(self, cluster: Cluster, world: World, *, once: bool) -> None:
         self._cluster = cluster
+        self._once = once
         self._before = {process.pid for process in cluster.executors()}
         self.log = world.root / f"driver-{time.time_ns()}.log"
         places = {
@@ -39,7 +39,8 @@ class Driver:
             "checkpoint": world.checkpoint,
         }
         options = [text for name, place in places.items() for text in (f"--{name}", str(place))]
-        command = [str(Path(sys.executable).with_name("tidings")), "pipeline", "--master", cluster.url, "--once"]
+        command = [str(Path(sys.executable).with_name("tidings")), "pipeline", "--master", cluster.url]
+        command += ["--once"] if once else []
         with self.log.open("wb") as out:
             self._process = subprocess.Popen(
                 [*command, "--max-files", str(MAX_FILES), *options],
@@ -50,11 +51,12 @@ class Driver:
                 start_new_session=True,
             )
 
-    def ended(self) -> bool:
-        """Whether it has come to its end. There are bad documents, so that it says 1."""
+    def goes_on(self) -> bool:
+        """Whether it still runs, and has not come to a good end. There are bad documents, so that it says 1."""
         code = self._process.poll()
-        assert code in (None, _REJECTED), f"the driver ended with {code}: {self.log.read_text()[-2000:]}"
-        return code is not None
+        expected = (None, _REJECTED) if self._once else (None,)
+        assert code in expected, f"the driver ended with {code}: {self.log.read_text()[-2000:]}"
+        return code is None
 
     def executors(self) -> list[Process]:
         return [process for process in self._cluster.executors() if process.pid not in self._before]
@@ -84,62 +86,64 @@ class Ordeal:
         self._random = random.Random(seed)
         self._left = list(KINDS) * each
         self._random.shuffle(self._left)
+        # Where there are no more documents to come, the pipeline can end by itself.
+        self._left.remove("driver")
+        self._left.append("driver")
         self._tell = tell
-        self._hit = -1
         self.landed: Counter[str] = Counter()
 
     def run(self) -> None:
         """Kill, and begin again, until there is nothing left to kill and the pipeline has ended by itself."""
-        self._world.publish(_BATCHES)
-        driver = Driver(self._cluster, self._world)
+        driver = self._begun()
         try:
-            while self._left:
-                batch = self._moment(driver)
-                if batch is None:
-                    self._world.publish(_BATCHES)
-                    driver = Driver(self._cluster, self._world)
-                elif self._strike(driver, self._left[-1], batch):
-                    self._landed(self._left.pop(), batch)
-                    if self.landed_last == "driver":
-                        self._world.change_subscriptions()
-                        driver = Driver(self._cluster, self._world)
-                    else:
-                        until(lambda: batch in self._world.done() or driver.ended(), f"batch {batch} is done")
-            until(driver.ended, "the pipeline has ended", seconds=180)
+            for kind in self._left:
+                batch = self._killed(driver, kind)
+                self.landed[kind] += 1
+                self._tell(f"killed {kind} in batch {batch}")
+                if kind == "driver":
+                    self._world.change_subscriptions()
+                    self._world.publish()
+                    driver = self._begun()
+                else:
+                    until(lambda: driver.goes_on() and batch in self._world.done(), f"batch {batch} is done")
+            until(lambda: not driver.goes_on(), "the pipeline has ended")
         finally:
             driver.stop()
 
-    def _landed(self, kind: str, batch: int) -> None:
-        self.landed[kind] += 1
-        self.landed_last, self._hit = kind, batch
-        self._tell(f"killed {kind} in batch {batch}")
+    def _begun(self) -> Driver:
+        return Driver(self._cluster, self._world, once=self.landed.total() == len(self._left))
 
-    def _moment(self, driver: Driver) -> int | None:
-        """Some moment in some batch that is under way; None when there is none left."""
-        found: list[int] = []
+    def _killed(self, driver: Driver, kind: str) -> int:
+        """Kill one of this kind in some batch, and say in which."""
+        while True:
+            self._world.publish()
+            batch = self._moment(driver)
+            if self._world.under_way() == batch and self._strike(driver, kind) and self._world.under_way() == batch:
+                return batch
+
+    def _moment(self, driver: Driver) -> int:
+        """Wait for some moment in the next batch that is under way, or for its end."""
+        found: set[int] = set()
 
         def is_under_way() -> bool:
             batch = self._world.under_way()
-            # One that was begun by another driver may be under way no longer, or not yet again.
-            if batch is not None and batch > self._hit and driver.pythons():
-                found.append(batch)
-            return bool(found) or driver.ended()
+            # It was perhaps begun by another driver, and this one is not so far yet.
+            if batch is not None and driver.goes_on() and driver.pythons():
+                found.add(batch)
+            return bool(found)
 
-        until(is_under_way, "a batch begins")
+        until(is_under_way, "a batch is under way")
         usual = self._random.choice(self._world.seconds() or [_GUESS])
         moment = time.monotonic() + self._random.uniform(0, min(usual, _LONGEST))
         until(lambda: time.monotonic() > moment or self._world.under_way() not in found, "the moment has come")
-        return found[0] if found else None
+        return found.pop()
 
-    def _strike(self, driver: Driver, kind: str, batch: int) -> bool:
-        """Kill one of these, if the batch still is under way; whether it was when this was done."""
-        if self._world.under_way() != batch:
-            return False
+    def _strike(self, driver: Driver, kind: str) -> bool:
+        """Kill one of this kind, rather one that is at work; whether there was any."""
         if kind == "driver":
             driver.kill()
-        else:
-            those = driver.executors() if kind == "executor" else driver.pythons()
-            if not those:
-                return False
+            return True
+        those = driver.executors() if kind == "executor" else driver.pythons()
+        if those:
             kill(self._random.choice([process for process in those if process.runs] or those).pid)
-        return self._world.under_way() == batch
+        return bool(those)

@@ -47,7 +47,7 @@ class World:
     def __init__(self, root: Path, seed: int) -> None:
         self.root = root
         self._random = random.Random(seed)
-        self._files = self._events = 0
+        self._groups = self._files = self._events = 0
         self._early: list[list[str]] = []
         self._standing: dict[str, str] = {}
         self._generations: list[tuple[int, dict[str, str]]] = []
@@ -74,14 +74,13 @@ class World:
 
     # ---------------------------------------------------------------------------------------------------- what goes in
 
-    def publish(self, batches: int) -> None:
-        """Documents for so many batches: one of them is large in events, every third has a large event."""
-        crowded = self._random.randrange(batches)
-        for batch in range(batches):
-            for place in range(MAX_FILES):
-                size = SMALL + 100 if (batch, place) == (crowded, 1) else self._random.randrange(20, 60)
-                events = [self._event(large=batch % 3 == 1 and place == number == 0) for number in range(size)]
-                self._write(events)
+    def publish(self) -> None:
+        """Documents for a batch or two. The second batch of five has many events, the third one that is large."""
+        turn = self._groups % 5
+        self._groups += 1
+        for place in range(MAX_FILES):
+            size = SMALL + 100 if turn == 1 and place == 0 else self._random.randrange(20, 60)
+            self._write([self._event(large=turn == 2 and place == number == 0) for number in range(size)])
 
     def _write(self, events: list[list[str]]) -> None:
         number, draw = self._files, self._random

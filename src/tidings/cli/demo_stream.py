@@ -32,6 +32,7 @@ CANCELLED, CANCELLED_BEFORE = "class-hierarchy-notebook-is-a-computer", "papers.
 _EXPLAINED = "class-hierarchy-notebook-is-a-computer", "offer-01"
 _BROKEN = "half-a-listing.ttl", "@prefix auc: <http://example.org/auction#> .\n[] a auc:NotebookPC ; auc:price"
 _PATIENCE = 120.0
+_LOOK = 0.02
 _MARK = ".tidings-demo"
 _ABOUT = (
     "Documents of a small world of auctions and publications came one by one into a folder. One of them is broken. "
@@ -120,9 +121,8 @@ def _put(folders: Folders, name: str, text: bytes) -> None:
 def _wait_for(batches: int, told: list[Figures], pipeline: Pipeline) -> None:
     end = time.monotonic() + _PATIENCE
     while len(told) < batches:
-        if pipeline.wait(0) or time.monotonic() > end:
+        if pipeline.wait(_LOOK) or time.monotonic() > end:
             raise UsageError(f"the stream has been still for {_PATIENCE:.0f} seconds; is the machine very busy?")
-        time.sleep(0.02)
 
 
 # ------------------------------------------------------------------------------------------------------ what came of it

@@ -29,7 +29,7 @@ tidings pipeline --events kafka://host:9092/news --format nq --subscriptions sub
 """
 _TRIGGER = re.compile(r"(\d+(?:\.\d+)?)\s*(ms|s|m|h)?")
 _MILLISECONDS = {"ms": 1, "s": 1_000, "m": 60_000, "h": 3_600_000}
-_SECONDS_BETWEEN_LOOKS = 1
+_SECONDS_BETWEEN_LOOKS = 0.2
 
 
 @click.command(cls=Command, example=_EXAMPLE)
@@ -92,7 +92,8 @@ def command(
     need_spark("tidings pipeline")
     if strategy == "chained":
         raise UsageError("--strategy chained is not there yet: use one-step")
-    when = {"availableNow": True} if once else {"processingTime": _interval(trigger)}
+    interval = _interval(trigger)
+    when = {"availableNow": True} if once else {"processingTime": interval}
     ontology = ontology_files.load(reading)
     if validate and ontology.is_empty:
         raise UsageError("--validate needs an --ontology to compare with")

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cached_property
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -11,7 +12,7 @@ import pyarrow.compute as pc
 from tidings.delivery.notification import notification_ids
 from tidings.spark.schema import HIT_ROWS, NOTIFICATION_ROWS, REJECT_ROWS
 from tidings.spark.stage import match_stage
-from tidings.spark.work import Reject, Task, told_by_driver
+from tidings.spark.work import Reject, Task, failed, told_by_driver
 
 _MOMENT = HIT_ROWS.field("published").type
 
@@ -44,17 +45,12 @@ class Here:
             "matches": len(good),
         }
 
-    def reject(self, *, failures: bool) -> None:
+    def reject(self) -> None:
         rows = told_by_driver(self._task)
-        problems = (self._problems[name].to_pylist() for name in ("source", "line", "column", "reason"))
-        for source, line, column, reason in zip(*problems, strict=True):
+        for source, line, column, reason in _rows(self._problems, "source", "line", "column", "reason"):
             rows.append(Reject("document", source, line, column, None, None, reason))
-        failed = self._hits.filter(pc.is_valid(self._hits["reason"]))
-        for event, subscription, reason in zip(
-            *(failed[name].to_pylist() for name in ("event", "subscription", "reason")), strict=True
-        ):
-            kind = "event" if subscription is None else "evaluation"
-            rows.append(Reject(kind, None, None, None, event, subscription, reason))
+        wrong = self._hits.filter(pc.is_valid(self._hits["reason"]))
+        rows += [failed(*each) for each in _rows(wrong, "event", "subscription", "reason")]
         table = pa.Table.from_pylist([row._asdict() for row in rows], REJECT_ROWS)
         self._task.tables.rejected.write_here(self._task.number, table)
 
@@ -64,6 +60,10 @@ class Here:
         stage = match_stage(record.version, bindings=self._task.bindings, accepted=record.time)
         events = self._new.select(["event", "published", "body"]).combine_chunks().to_batches()
         return pa.Table.from_batches(stage(iter(events)), HIT_ROWS)
+
+
+def _rows(table: pa.Table, *names: str) -> Iterator[tuple[Any, ...]]:
+    return zip(*(table[name].to_pylist() for name in names), strict=True)
 
 
 def _taken(events: pa.Table, chosen: Mapping[str, str | None]) -> pa.Array:

@@ -124,11 +124,11 @@ class Pipeline:
         self._query = writer.trigger(**(trigger or {"processingTime": "0 seconds"})).start()
         return self._query
 
-    def wait(self, seconds: int) -> bool:
+    def wait(self, seconds: float) -> bool:
         """Whether it is over, or will be before so many seconds; an `EngineError` where it cannot go on."""
         assert self._query is not None, "it was started"
         try:
-            return bool(self._query.awaitTermination(seconds))
+            return bool(self._query.awaitTermination(seconds))  # type: ignore[arg-type]
         except StreamingQueryException as error:
             raise EngineError(f"the stream cannot go on: {self._failure or error}") from error
 
@@ -200,7 +200,7 @@ class Pipeline:
         rejects = len(rows) - len(events) + len(found.conflicts) + counts["failures"] + len(batch.record.problems)
         with batch.stage("rejects"):
             if rejects:
-                work.reject(failures=counts["failures"] > 0)
+                work.reject()
         batch.seconds["total"] = perf_counter() - batch.begin
         return Figures.of(batch.number, batch.record, events, counts, rejects, batch.seconds)
 

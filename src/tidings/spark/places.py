@@ -139,9 +139,11 @@ def sink_at(spark: SparkSession, place: str) -> Callback | None:
     topic = topic_of(place)
     if topic is not None:
         return lambda rows, batch: _to_topic(rows, topic)
-    if is_table(spark, place):
-        return lambda rows, batch: _to_table(rows, batch, place)
-    return None
+    if not is_table(spark, place):
+        return None
+    if [each.name for each in spark.catalog.listColumns(place) if each.isPartition] != ["batch"]:
+        raise UsageError(f"the table {place} should be partitioned by the column batch, and by no other")
+    return lambda rows, batch: _to_table(rows, batch, place)
 
 
 def _to_topic(rows: DataFrame, topic: Topic) -> None:
@@ -151,7 +153,7 @@ def _to_topic(rows: DataFrame, topic: Topic) -> None:
 
 
 def _to_table(rows: DataFrame, batch: int, table: str) -> None:
-    """Once: what is there of this batch is replaced. The table is partitioned by `batch`."""
-    by_batch = rows.withColumn("batch", f.lit(batch))
-    columns = rows.sparkSession.table(table).columns
-    by_batch.select(*columns).write.mode("overwrite").option("partitionOverwriteMode", "dynamic").insertInto(table)
+    """Once: what is there of this batch is replaced, and nothing else."""
+    columns = ", ".join(name for name in rows.sparkSession.table(table).columns if name != "batch")
+    insert = f"INSERT OVERWRITE TABLE {table} PARTITION (batch = {batch}) SELECT {columns} FROM {{rows}}"
+    rows.sparkSession.sql(insert, rows=rows)

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
-from pyspark.sql import Column, DataFrame, Observation
+from pyspark.sql import Column, DataFrame, Observation, Row
 from pyspark.sql import functions as f
 
 from tidings.spark.matching import counted_hits, notifications_in
 from tidings.spark.standing import only_new
-from tidings.spark.work import REJECTS, Task, told_by_driver
-
-_KIND = "IF(subscription IS NULL, 'event', 'evaluation') AS kind"
+from tidings.spark.work import REJECTS, Task, failed, told_by_driver
 
 
 class Spread:
@@ -20,6 +18,7 @@ class Spread:
     def __init__(self, read: DataFrame, task: Task) -> None:
         self._read = read
         self._task = task
+        self._failed: Sequence[Row] = ()
         self._new = only_new(read.sparkSession, read.where("reason IS NULL"), task.found.chosen)
 
     def archive(self) -> None:
@@ -35,17 +34,18 @@ class Spread:
             counts = observed.get
         else:
             counts = hits.agg(*_counts()).collect()[0].asDict()
-        return {name: count or 0 for name, count in counts.items()}
+        self._failed = counts["failed"] or []
+        named = {name: counts[name] or 0 for name in ("candidates", "matches")}
+        return {**named, "failures": len(self._failed)}
 
-    def reject(self, *, failures: bool) -> None:
-        rows = self._read.sparkSession.createDataFrame(told_by_driver(self._task), REJECTS)
+    def reject(self) -> None:
+        told = [*told_by_driver(self._task), *(failed(*each) for each in self._failed)]
+        rows = self._read.sparkSession.createDataFrame(told, REJECTS)
         problems = self._read.where("reason IS NOT NULL")
         problems = problems.select(f.lit("document").alias("kind"), "source", "line", "column", "reason")
-        rows = rows.unionByName(problems, allowMissingColumns=True)
-        if failures:
-            failed = self._hits().where("reason IS NOT NULL").selectExpr(_KIND, "event", "subscription", "reason")
-            rows = rows.unionByName(failed, allowMissingColumns=True)
-        self._task.tables.rejected.write(self._task.number, rows.coalesce(1))
+        self._task.tables.rejected.write(
+            self._task.number, rows.unionByName(problems, allowMissingColumns=True).coalesce(1)
+        )
 
     def _hits(self) -> DataFrame:
         record = self._task.record
@@ -53,9 +53,10 @@ class Spread:
 
 
 def _counts() -> list[Column]:
-    """What there is to count of hits."""
+    """What there is to count of hits; and those that failed, since finding them again may take as long as it did."""
+    failed = f.when(f.col("reason").isNotNull(), f.struct("event", "subscription", "reason"))
     return [
         f.sum("candidates").alias("candidates"),
-        f.count("reason").alias("failures"),
         f.count_if(f.expr("subscription IS NOT NULL AND reason IS NULL")).alias("matches"),
+        f.collect_list(failed).alias("failed"),
     ]

@@ -55,8 +55,8 @@ class Work(Protocol):
     def match(self) -> Mapping[str, int]:
         """Write the notifications. How many candidates there were, matches and failures."""
 
-    def reject(self, *, failures: bool) -> None:
-        """Write what was rejected."""
+    def reject(self) -> None:
+        """Write what was rejected, of matching too: that comes first."""
 
 
 def told_by_driver(task: Task) -> list[Reject]:
@@ -67,3 +67,8 @@ def told_by_driver(task: Task) -> list[Reject]:
 
 def _subscription(problem: Problem) -> Reject:
     return Reject("subscription", problem.source, problem.line, None, None, problem.subscription, problem.reason)
+
+
+def failed(event: str | None, subscription: str | None, reason: str) -> Reject:
+    """A subscription failed on an event, or the event is none."""
+    return Reject("event" if subscription is None else "evaluation", None, None, None, event, subscription, reason)
