@@ -26,8 +26,10 @@ bench: $(READY)
 	$(BIN)/tidings bench --output bench/results
 
 # Half an hour of new cases; TIDINGS_SOAK_MINUTES says how long instead. `python -m tests.soak --help` has the rest.
+# Then fifty kills of each kind on a cluster, with `python -m tests.soak.recovery`.
 soak: $(READY)
 	PYTHONHASHSEED=0 $(BIN)/python -m tests.soak
+	$(BIN)/python -m tests.soak.recovery
 
 $(READY): pyproject.toml
 	$(PYTHON) -m venv $(VENV)

@@ -1,4 +1,4 @@
-"""A standalone Spark cluster of processes of its own, from the pyspark package: a master and a worker with two cores."""
+"""A standalone Spark cluster from the pyspark package: a master, and a worker with two cores, each a process."""
 
 from __future__ import annotations
 

@@ -29,6 +29,7 @@ class Driver:
 
     def __init__(self, cluster: Cluster, world: World, *, once: bool) -> None:
         self._cluster = cluster
+        self._world = world
         self._once = once
         self._before = {process.pid for process in cluster.executors()}
         self.log = world.root / f"driver-{time.time_ns()}.log"
@@ -57,6 +58,13 @@ class Driver:
         expected = (None, _REJECTED) if self._once else (None,)
         assert code in expected, f"the driver ended with {code}: {self.log.read_text()[-2000:]}"
         return code is None
+
+    def finishes(self, batch: int) -> None:
+        """Wait until it has done a batch, whatever has happened to its helpers."""
+        until(lambda: self.goes_on() and batch in self._world.done(), f"batch {batch} is done")
+
+    def ends(self) -> None:
+        until(lambda: not self.goes_on(), "the pipeline has ended")
 
     def executors(self) -> list[Process]:
         return [process for process in self._cluster.executors() if process.pid not in self._before]
@@ -90,36 +98,43 @@ class Ordeal:
         self._left.remove("driver")
         self._left.append("driver")
         self._tell = tell
+        self._driver: Driver | None = None
         self.landed: Counter[str] = Counter()
 
     def run(self) -> None:
         """Kill, and begin again, until there is nothing left to kill and the pipeline has ended by itself."""
-        driver = self._begun()
         try:
+            driver = self._begin()
             for kind in self._left:
-                batch = self._killed(driver, kind)
+                driver, batch = self._killed(driver, kind)
                 self.landed[kind] += 1
                 self._tell(f"killed {kind} in batch {batch}")
                 if kind == "driver":
                     self._world.change_subscriptions()
                     self._world.publish()
-                    driver = self._begun()
+                    driver = self._begin()
                 else:
-                    until(lambda: driver.goes_on() and batch in self._world.done(), f"batch {batch} is done")
-            until(lambda: not driver.goes_on(), "the pipeline has ended")
+                    driver.finishes(batch)
+            driver.ends()
         finally:
-            driver.stop()
+            if self._driver is not None:
+                self._driver.stop()
 
-    def _begun(self) -> Driver:
-        return Driver(self._cluster, self._world, once=self.landed.total() == len(self._left))
+    def _begin(self) -> Driver:
+        self._driver = Driver(self._cluster, self._world, once=self.landed.total() == len(self._left))
+        return self._driver
 
-    def _killed(self, driver: Driver, kind: str) -> int:
-        """Kill one of this kind in some batch, and say in which."""
+    def _killed(self, driver: Driver, kind: str) -> tuple[Driver, int]:
+        """Kill one of this kind in some batch. Whose batch it was, and which."""
         while True:
             self._world.publish()
             batch = self._moment(driver)
-            if self._world.under_way() == batch and self._strike(driver, kind) and self._world.under_way() == batch:
-                return batch
+            if self._world.under_way() == batch and self._strike(driver, kind):
+                if self._world.under_way() == batch:
+                    return driver, batch
+                if kind == "driver":
+                    # It was done just before.
+                    driver = self._begin()
 
     def _moment(self, driver: Driver) -> int:
         """Wait for some moment in the next batch that is under way, or for its end."""

@@ -53,7 +53,7 @@ def kill(pid: int) -> None:
     until(lambda: not alive(pid), f"process {pid} is dead")
 
 
-def until(condition: Callable[[], object], what: str, seconds: float = 90.0) -> None:
+def until(condition: Callable[[], object], what: str, seconds: float = 180.0) -> None:
     """Wait for something, but not for ever."""
     end = time.monotonic() + seconds
     while not condition():

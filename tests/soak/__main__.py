@@ -1,4 +1,4 @@
-"""The differential soak: `fast` against the oracle, for as long as there is time. `make soak` runs it.
+"""The differential soak: `fast` against the oracle, for as long as there is time. `make soak` runs it, and `recovery`.
 
     python -m tests.soak [--minutes 30] [--seed N] [--workers 2] [--output build/soak] [--only ROUND]
 

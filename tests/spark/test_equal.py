@@ -53,7 +53,7 @@ def test_every_case_in_batches(spark: SparkSession, tmp_path: Path) -> None:
     tables = []
     for number, name in enumerate(TIMELESS):
         world, source = world_of(name), tmp_path / f"{number}.ndjson"
-        rows = match(world.table(spark, 2), world.rows(source), ontology=world.ontology, bindings=True)
+        rows = match(world.table(spark, 1), world.rows(source), ontology=world.ontology, bindings=True)
         tables.append(rows.withColumn("case", lit(name)))
     found: defaultdict[str, list[Any]] = defaultdict(list)
     for row in reduce(DataFrame.unionByName, tables).collect():

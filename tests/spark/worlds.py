@@ -53,7 +53,8 @@ class World:
 
     def table(self, spark: SparkSession, partitions: int) -> DataFrame:
         rows = [(event.id, None, event.body, "here") for event in self.events]
-        return spark.createDataFrame(rows, EVENTS).repartition(partitions)
+        table = spark.createDataFrame(rows, EVENTS)
+        return table.coalesce(1) if partitions == 1 else table.repartition(partitions)
 
     def documents(self, folder: Path, dice: random.Random) -> None:
         """The events in files, some to each."""

@@ -13,15 +13,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from tidings.bench.fast_timing import one_core
-from tidings.delivery.notification import notification_ids
-from tidings.spark import match, session
-from tidings.spark.schema import EVENTS, NOTIFICATION_ROWS
+from tidings.spark import session
+from tidings.spark.schema import EVENTS
 from tidings.spark.stage import match_stage
+from tidings.spark.tables import BatchTable
 from tidings.spark.versions import Version
+from tidings.spark.writing import NotificationFile, write_matches
 
 _ROWS = 10_000
 """In a batch, as Spark has by default."""
@@ -50,10 +50,11 @@ def rates(index: Path, rows: Path, events: int, rounds: int, tell: Callable[[str
     """In turn, every other round backwards. An answer that differs ends the run."""
     out = rows.parent / "out"
     running = session("tidings bench", master="local[2]")
+    version = Version(str(index), bare=True)
     table = running.read.schema(EVENTS).parquet(str(rows))
     ways: dict[str, Callable[[], object]] = {
         "embedded": lambda: _embedded(index, rows, out),
-        "spark": lambda: match(table, index).write.parquet(str(out)),
+        "spark": lambda: write_matches(table, version, BatchTable(out), 0),
         "identity": lambda: table.mapInArrow(_identity, EVENTS).write.parquet(str(out)),
     }
     seconds: dict[str, list[float]] = {name: [] for name in ways}
@@ -81,16 +82,10 @@ def _identity(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 
 
 def _embedded(index: Path, rows: Path, out: Path) -> None:
-    """The stage in this process, on one core, and Arrow's Parquet on the same."""
-    out.mkdir(parents=True)
-    with one_core(), pq.ParquetWriter(out / "0.parquet", NOTIFICATION_ROWS) as writer:
-        stage = match_stage(Version(str(index), bare=True), bindings=False)
-        for batch in stage(_batches(rows)):
-            good = batch.filter(pc.and_(batch["subscription"].is_valid(), batch["reason"].is_null()))
-            if good.num_rows:
-                ids = notification_ids(good["subscription"].to_pylist(), good["event"].to_pylist())
-                columns = [pa.array(ids), *(good[name] for name in NOTIFICATION_ROWS.names[1:])]
-                writer.write_batch(pa.record_batch(columns, schema=NOTIFICATION_ROWS))
+    """The stage in this process, on one core, and the file that a worker writes."""
+    with one_core(), NotificationFile(str(out / "batch=0")) as file:
+        for hits in match_stage(Version(str(index), bare=True), bindings=False)(_batches(rows)):
+            file.take(hits)
 
 
 def _batches(rows: Path) -> Iterator[pa.RecordBatch]:
@@ -101,7 +96,7 @@ def _batches(rows: Path) -> Iterator[pa.RecordBatch]:
 def _digest(out: Path) -> tuple[int, str]:
     """How many notifications there are, and something that differs where one of them does."""
     total, mixed = 0, 0
-    for path in out.glob("*.parquet"):
+    for path in out.rglob("*.parquet"):
         ids = pq.read_table(path, columns=["notification"])["notification"].to_pylist()
         total += len(ids)
         for id in ids:

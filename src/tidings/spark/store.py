@@ -61,6 +61,12 @@ class Store:
             os.fsync(out.fileno())
         os.replace(beside, place)
 
+    def opened(self, name: str) -> tuple[str, fs.FileSystem]:
+        """A file as Arrow takes it; its folder is there."""
+        place = self._at(name)
+        self._files.create_dir(place.rpartition("/")[0], recursive=True)
+        return place, self._files
+
     def move(self, name: str, to: str) -> None:
         """Give a folder its place."""
         self._files.create_dir(self._at(to).rpartition("/")[0], recursive=True)

@@ -7,7 +7,8 @@ was done before. Names that begin with an underscore are not read.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from os import PathLike, fspath
 from uuid import uuid4
 
@@ -44,31 +45,33 @@ class BatchTable:
 
         def put(place: str) -> None:
             writer = rows.write.partitionBy(self._by) if self._by else rows.write
-            writer.parquet(self._store.place(place))
+            writer.parquet(place)
 
-        return self._once(batch, put)
+        return self.once(batch, put)
 
     def write_here(self, batch: int, rows: pa.Table) -> bool:
         """The same with rows of this process, and by it."""
 
         def put(place: str) -> None:
+            into = Store(place)
             if self._by is None:
-                self._store.write(f"{place}/part-0.parquet", _parquet(rows))
+                into.write("part-0.parquet", _parquet(rows))
                 return
             for value in pc.unique(rows[self._by]).to_pylist():
                 these = rows.filter(pc.equal(rows[self._by], value)).drop_columns([self._by])
-                self._store.write(f"{place}/{self._by}={value}/part-0.parquet", _parquet(these))
+                into.write(f"{self._by}={value}/part-0.parquet", _parquet(these))
             if not len(rows):
                 # A file that is in no such folder would make the others hard to read.
-                self._store.write(f"{place}/_SUCCESS", b"")
+                into.write("_SUCCESS", b"")
 
-        return self._once(batch, put)
+        return self.once(batch, put)
 
-    def _once(self, batch: int, put: Callable[[str], None]) -> bool:
+    def once(self, batch: int, put: Callable[[str], None]) -> bool:
+        """Have what is put into a folder as a batch; whether it had to be put there."""
         if self.has(batch):
             return False
         name = f"{_WRITING}/{batch}-{uuid4().hex}"
-        put(name)
+        put(self._store.place(name))
         try:
             self._store.move(name, _place(batch))
         except OSError:
@@ -77,6 +80,12 @@ class BatchTable:
                 raise
         self.clean()
         return True
+
+    @contextmanager
+    def aside(self) -> Iterator[str]:
+        """A folder for something that is not kept."""
+        yield self._store.place(f"{_WRITING}/aside-{uuid4().hex}")
+        self.clean()
 
     def claim(self, owner: str) -> None:
         """Say whose table this is; one that is somebody else's is refused."""

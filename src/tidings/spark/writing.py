@@ -1,0 +1,155 @@
+"""Matches straight from the workers into a table of notifications.
+
+A worker writes the notifications of its task into a file of its own, and gives back a row that names it: they take no
+way through Spark, which is longer than finding them. The driver puts the files that it was told of into their place:
+what a task left that was run again, or was lost, is not among them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from datetime import datetime
+from types import TracebackType
+from typing import NamedTuple, TypeAlias
+from uuid import uuid4
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+from pyspark.sql import DataFrame, Row
+
+from tidings.delivery.notification import notification_ids
+from tidings.spark.schema import NOTIFICATION_ROWS
+from tidings.spark.stage import match_stage
+from tidings.spark.store import Store
+from tidings.spark.tables import BatchTable
+from tidings.spark.versions import Version
+
+Batches: TypeAlias = Iterator[pa.RecordBatch]
+Failure: TypeAlias = tuple[str | None, str | None, str]
+"""Of a match: its event, its subscription, and the reason."""
+
+_ROWS = 1 << 16
+_NAMED = ["subscription", "event"]
+_TOLD = "file string, matches long, candidates long, event string, subscription string, reason string"
+_TOLD_ROWS = pa.schema(
+    [
+        ("file", pa.string()),
+        ("matches", pa.int64()),
+        ("candidates", pa.int64()),
+        ("event", pa.string()),
+        ("subscription", pa.string()),
+        ("reason", pa.string()),
+    ]
+)
+
+
+class Written(NamedTuple):
+    matches: int
+    candidates: int
+    failures: Sequence[Failure]
+
+
+def write_matches(
+    events: DataFrame,
+    version: Version,
+    table: BatchTable,
+    batch: int,
+    *,
+    bindings: bool = False,
+    accepted: datetime | None = None,
+) -> Written:
+    """Have the notifications of these events as a batch of a table, if they are not there yet."""
+
+    def put(place: str) -> None:
+        rows = events.select("event", "published", "body").mapInArrow(_stage(version, place, bindings, accepted), _TOLD)
+        told.extend(rows.collect())
+        _keep(Store(place), {row.file for row in told if row.file is not None})
+
+    told: list[Row] = []
+    if not table.once(batch, put):
+        # It was done before, and what it told is forgotten.
+        with table.aside() as place:
+            put(place)
+    return Written(
+        sum(row.matches or 0 for row in told),
+        sum(row.candidates or 0 for row in told),
+        [(row.event, row.subscription, row.reason) for row in told if row.reason is not None],
+    )
+
+
+def _keep(folder: Store, files: set[str]) -> None:
+    """Remove what nobody told of. A table without rows has its columns all the same."""
+    for name in folder.names():
+        if name not in files:
+            folder.delete(name)
+    if not files:
+        place, store = folder.opened("part-0.parquet")
+        pq.write_table(NOTIFICATION_ROWS.empty_table(), place, filesystem=store)
+
+
+def _stage(version: Version, place: str, bindings: bool, accepted: datetime | None) -> Callable[[Batches], Batches]:
+    inner = match_stage(version, bindings=bindings, accepted=accepted)
+
+    def stage(batches: Batches) -> Batches:
+        candidates = 0
+        with NotificationFile(place) as file:
+            for hits in inner(batches):
+                file.take(hits)
+                candidates += pc.sum(hits["candidates"]).as_py() or 0
+                failed = hits.filter(pc.is_valid(hits["reason"]))
+                if failed.num_rows:
+                    yield _told(failed)
+        counts = {"file": file.name, "matches": file.size, "candidates": candidates}
+        yield pa.RecordBatch.from_pylist([counts], _TOLD_ROWS)
+
+    return stage
+
+
+def _told(failed: pa.RecordBatch) -> pa.RecordBatch:
+    nothing = [pa.nulls(failed.num_rows, field.type) for field in list(_TOLD_ROWS)[:3]]
+    return pa.record_batch([*nothing, *(failed[name] for name in _TOLD_ROWS.names[3:])], schema=_TOLD_ROWS)
+
+
+class NotificationFile:
+    """A file of notifications; there is none, and no name, where there are no rows."""
+
+    def __init__(self, folder: str) -> None:
+        self._store = Store(folder)
+        self._writer: pq.ParquetWriter | None = None
+        self._waiting: list[pa.RecordBatch] = []
+        self._rows = 0
+        self.name: str | None = None
+        self.size = 0
+
+    def __enter__(self) -> NotificationFile:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        if kind is None:
+            self._flush()
+        if self._writer is not None:
+            self._writer.close()
+
+    def take(self, hits: pa.RecordBatch) -> None:
+        """Write the matches among these."""
+        good = hits.filter(pc.and_(pc.is_valid(hits["subscription"]), pc.is_null(hits["reason"])))
+        if not good.num_rows:
+            return
+        ids = notification_ids(good["subscription"].to_pylist(), good["event"].to_pylist())
+        columns = [pa.array(ids, pa.string()), *(good[name] for name in NOTIFICATION_ROWS.names[1:])]
+        self._waiting.append(pa.record_batch(columns, schema=NOTIFICATION_ROWS))
+        self._rows += good.num_rows
+        if self._rows >= _ROWS:
+            self._flush()
+
+    def _flush(self) -> None:
+        if not self._waiting:
+            return
+        if self._writer is None:
+            self.name = f"part-{uuid4().hex}.parquet"
+            place, files = self._store.opened(self.name)
+            self._writer = pq.ParquetWriter(place, NOTIFICATION_ROWS, filesystem=files, use_dictionary=_NAMED)
+        self._writer.write_table(pa.Table.from_batches(self._waiting, NOTIFICATION_ROWS))
+        self.size += self._rows
+        self._waiting, self._rows = [], 0
