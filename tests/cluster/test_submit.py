@@ -49,7 +49,7 @@ class Site:
             timeout=300,
             check=False,
         )
-        assert ran.returncode == 0, f"{ran.stderr[:2000]} ... {ran.stderr[-2000:]}"
+        assert ran.returncode == 0, _without_chatter(ran.stderr + ran.stdout)
         return ran.stdout
 
     def here(self, text: str) -> str:
@@ -85,6 +85,10 @@ def test_a_session_is_used_as_it_is(site: Site) -> None:
     assert site.run("python mine.py").split() == ["2"]
 
 
+def _without_chatter(log: str) -> str:
+    return "\n".join(line for line in log.splitlines() if " INFO " not in line and not line.startswith("\tat "))
+
+
 def shown(language: str, about: str) -> str:
     """The one block of the page in this language in which this comes up."""
     [block] = [code for code in re.findall(rf"```{language}\n(.*?)```", PAGE, re.DOTALL) if about in code]
@@ -94,7 +98,7 @@ def shown(language: str, about: str) -> str:
 def install(folder: Path) -> None:
     """What `pip install --target` brings, from what is installed: the package itself, and links to all others."""
     shutil.copytree(ROOT / "src", folder)
-    for path in set(_needed(["tidings"])):
+    for path in {*_parts("pandas"), *_needed(["tidings", "pandas"])}:
         (folder / path.name).symlink_to(path)
 
 
@@ -103,6 +107,11 @@ def _needed(names: Sequence[str]) -> Iterator[Path]:
     for name in names:
         wanted = [re.split(r"[^\w.-]", line)[0] for line in requires(name) or () if "extra ==" not in line]
         for other in wanted:
-            parts = {path.parts[0] for path in distribution(other).files or ()}
-            yield from (Path(str(distribution(other).locate_file(part))) for part in parts - {"..", "__pycache__"})
+            yield from _parts(other)
         yield from _needed(wanted)
+
+
+def _parts(name: str) -> Iterator[Path]:
+    found = distribution(name)
+    for part in {path.parts[0] for path in found.files or ()} - {"..", "__pycache__"}:
+        yield Path(str(found.locate_file(part)))
