@@ -16,6 +16,7 @@ from rich.console import Console
 from rich.table import Table
 
 from tidings.cli.demo_world import PREFIXES, World, explained, purpose, short_name
+from tidings.cli.run import telling_of_kernels
 from tidings.cli.terminal import Terminal
 from tidings.draw.event import event_svg
 from tidings.draw.report import BatchFigures, Reject, Report, TopSubscription, render
@@ -31,7 +32,8 @@ ADDED, ADDED_BEFORE = "property-hierarchy-cell-phone-is-contact-information", "o
 CANCELLED, CANCELLED_BEFORE = "class-hierarchy-notebook-is-a-computer", "papers.trig"
 _EXPLAINED = "class-hierarchy-notebook-is-a-computer", "offer-01"
 _BROKEN = "half-a-listing.ttl", "@prefix auc: <http://example.org/auction#> .\n[] a auc:NotebookPC ; auc:price"
-_PATIENCE = 120.0
+_PATIENCE = 900.0
+"""The first batch of all may have to wait for the matcher to be compiled."""
 _LOOK = 0.02
 _MARK = ".tidings-demo"
 _ABOUT = (
@@ -68,6 +70,10 @@ def stream(folder: Path, world: World, output: Path, terminal: Terminal, console
     folders.prepare(folder)
     late = _set_aside(folders)
     told: list[Figures] = []
+    console.print(
+        "Documents come one by one, and Spark streams them. The very first run compiles the matcher: a minute."
+    )
+    console.print()
     with terminal.progress("starting Spark"):
         from tidings.spark.assembly import Places, assemble
         from tidings.spark.session import facts, session
@@ -81,7 +87,7 @@ def stream(folder: Path, world: World, output: Path, terminal: Terminal, console
             rejected=str(folders.rejected),
         )
         pipeline, read = assemble(spark, places, world.ontology, {}, max_files=1, listener=told.append)
-    with terminal.progress("streaming") as progress:
+    with terminal.progress("streaming") as progress, telling_of_kernels(progress):
         pipeline.start(read)
         for number, (name, text) in enumerate(_documents(folder / "events"), 1):
             if name == ADDED_BEFORE:

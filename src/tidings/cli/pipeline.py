@@ -14,7 +14,7 @@ import click
 
 from tidings.cli.options import OntologyFiles, Reading, ontology_options, reading_options
 from tidings.cli.progress import Progress
-from tidings.cli.run import is_snapshot, need_spark
+from tidings.cli.run import is_snapshot, need_spark, telling_of_kernels
 from tidings.cli.terminal import Command, Terminal
 from tidings.errors import EngineError, UsageError
 
@@ -116,7 +116,7 @@ def command(
             listener=watch.batch,
             compiled=is_snapshot(subscriptions),
         )
-    with terminal.progress("matching") as watch.progress, _asked_to_stop() as stop:
+    with terminal.progress("matching") as watch.progress, telling_of_kernels(watch.progress), _asked_to_stop() as stop:
         pipeline.start(read, when)
         _wait(pipeline, stop, terminal)
     watch.summary()

