@@ -70,9 +70,7 @@ def stream(folder: Path, world: World, output: Path, terminal: Terminal, console
     folders.prepare(folder)
     late = _set_aside(folders)
     told: list[Figures] = []
-    console.print(
-        "Documents come one by one, and Spark streams them. The very first run compiles the matcher: a minute."
-    )
+    console.print("Documents come one by one, and Spark streams them. The first run compiles the matcher: a minute.")
     console.print()
     with terminal.progress("starting Spark"):
         from tidings.spark.assembly import Places, assemble
