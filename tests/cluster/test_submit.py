@@ -18,6 +18,7 @@ from tests.support import ROOT
 
 PAGE = (ROOT / "docs" / "cluster.md").read_text()
 TYPE = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"
+IN_SOAK = pytest.mark.skipif("TIDINGS_SOAK" not in os.environ, reason="takes long, and runs with make soak")
 BARE = getattr(sys, "_base_executable", sys.executable)
 
 
@@ -75,11 +76,13 @@ def test_an_application_is_submitted(site: Site) -> None:
     assert site.notified("notifications") == [("a", "http://e.x/1"), ("a", "http://e.x/2")]
 
 
+@IN_SOAK
 def test_the_pipeline_takes_the_archive(site: Site) -> None:
     site.run(shown("sh", "tidings pipeline"))
     assert site.notified("out") == [("a", "http://e.x/1"), ("a", "http://e.x/2")]
 
 
+@IN_SOAK
 def test_a_session_is_used_as_it_is(site: Site) -> None:
     (site.root / "mine.py").write_text(site.here(shown("python", "session() is mine")))
     assert site.run("python mine.py").split() == ["2"]

@@ -51,7 +51,7 @@ def test_every_page_that_is_linked_exists() -> None:
 
 def test_the_files_that_the_architecture_names_exist() -> None:
     names = set(re.findall(r"`((?:[a-z_]+/)*[a-z_]+\.py)`", (ROOT / "ARCHITECTURE.md").read_text()))
-    known = {str(path.relative_to(ROOT / "src" / "tidings")) for path in (ROOT / "src").rglob("*.py")}
+    known = {str(path.relative_to(ROOT / "src")) for path in (ROOT / "src").rglob("*.py")}
     known |= {str(path.relative_to(ROOT)) for path in (ROOT / "tests").rglob("*.py")}
     assert names
     for name in names:

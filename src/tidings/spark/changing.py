@@ -38,6 +38,8 @@ _FEWEST = 5_000
 _SHARE = 10
 """All are compiled again when so many have changed, and one in so many of them."""
 
+_BESIDE = "tidings-base-"
+
 _log = logging.getLogger("tidings")
 
 
@@ -177,7 +179,7 @@ class Subscriptions:
 
     def _keep(self, base: int, engine: Fast, times: Times, standing: Standing) -> None:
         """Make a base of these. Its folder has its name when all of it is there."""
-        with tempfile.TemporaryDirectory(prefix="tidings-base-", dir=self._beside()) as beside:
+        with tempfile.TemporaryDirectory(prefix=_BESIDE, dir=self._beside()) as beside:
             folder = Path(beside) / "base"
             pairs = times.by_id(engine)
             engine.save(folder / INDEX)
@@ -196,6 +198,9 @@ class Subscriptions:
         if not self._store.local:
             return None
         Path(self._store.folder).mkdir(parents=True, exist_ok=True)
+        for left in Path(self._store.folder).glob(f"{_BESIDE}*"):
+            # From somebody who did not come to his end.
+            shutil.rmtree(left, ignore_errors=True)
         return self._store.folder
 
     # ------------------------------------------------------------------------------------------------- compiling again
