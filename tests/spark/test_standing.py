@@ -7,7 +7,7 @@ from pyspark.sql import SparkSession
 
 from tidings.rdf.seen import SeenEvents
 from tidings.spark.schema import READ
-from tidings.spark.standing import digest_column, only_new, settled, sort_out
+from tidings.spark.standing import DIGEST, only_new, settled, sort_out
 
 ROWS = [
     ("a", None, "1", "x", None, None, None),
@@ -39,7 +39,7 @@ def test_of_what_was_read_the_first_counts(spark: SparkSession) -> None:
 
 def test_the_driver_says_the_same(spark: SparkSession) -> None:
     seen = SeenEvents()
-    events = spark.createDataFrame(ROWS, READ).where("reason IS NULL").withColumn("digest", digest_column())
+    events = spark.createDataFrame(ROWS, READ).where("reason IS NULL").selectExpr("*", f"{DIGEST} AS digest")
     table: pa.Table = events.select("event", "digest", "source").toArrow()
     found = sort_out(table, seen)
     assert found.conflicts == [("a", "z")]

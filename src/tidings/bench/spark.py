@@ -126,7 +126,7 @@ def _lines(sizes: Sizes, root: Path, settings: Settings) -> Iterator[Line]:
 def _streams(made: Made, sizes: Sizes, root: Path, settings: Settings) -> Iterator[Line]:
     seen = latency(made, root / "stream", sizes.documents, sizes.changes, settings.tell)
     yield Line(
-        f"a micro-batch of 20 events in steady state, {sizes.subscriptions:,} subscriptions: from the document to its "
+        f"a micro-batch of 20 events a second, {sizes.subscriptions:,} subscriptions: from the document to its "
         "notifications",
         f"under {_LATENCY} s, median",
         f"{seen.median:.2f} s",

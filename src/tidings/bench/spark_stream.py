@@ -21,6 +21,7 @@ from tidings.spark.assembly import Places, assemble
 from tidings.spark.figures import Figures
 
 _EVENTS_A_DOCUMENT = 20
+_SECONDS_APART = 1.0
 _PATIENCE = 300.0
 
 
@@ -44,7 +45,7 @@ class Latency:
 
 
 def latency(made: Made, root: Path, count: int, changes: int, tell: Callable[[str], None]) -> Latency:
-    """Documents one after the other, each when the one before is done; the changes in the middle of them."""
+    """Documents come a second apart, or when the one before is done, if that is later; the changes in the middle."""
     root.mkdir()
     (root / "in").mkdir()
     subscriptions = made.rows(root / "subscriptions.ndjson")
@@ -81,13 +82,16 @@ class _Feed:
         events = made.events((2 * count + 1 + self.warm_up) * _EVENTS_A_DOCUMENT)
         self._documents: Iterator[bytes] = documents(events, _EVENTS_A_DOCUMENT)
         self._number = 0
+        self._next = 0.0
 
     def one(self) -> float:
         """Seconds until the next document is done."""
         beside = self._root / "next"
         beside.write_bytes(next(self._documents))
         done = len(self._told)
+        time.sleep(max(0.0, self._next - time.perf_counter()))
         begun = time.perf_counter()
+        self._next = begun + _SECONDS_APART
         beside.rename(self._root / "in" / f"{self._number:06}.nq")
         self._number += 1
         while len(self._told) == done:

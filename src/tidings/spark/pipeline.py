@@ -36,7 +36,7 @@ from tidings.spark.figures import Figures, FigureTable
 from tidings.spark.here import Here
 from tidings.spark.records import Record, Records, Tell
 from tidings.spark.spread import Spread
-from tidings.spark.standing import digest_column, sort_out
+from tidings.spark.standing import DIGEST, sort_out
 from tidings.spark.tables import BatchTable
 from tidings.spark.work import Tables, Task, Work
 
@@ -151,7 +151,7 @@ class Pipeline:
     def _run(self, read: DataFrame, number: int) -> None:
         batch = _Batch(number, perf_counter(), self._records.of(number, self._take))
         batch.seconds["subscriptions"] = perf_counter() - batch.begin
-        figures = self._done(read.withColumn("digest", digest_column()), batch)
+        figures = self._done(read, batch)
         self._figures.write(figures)
         if self._listener is not None:
             self._listener(figures)
@@ -174,7 +174,7 @@ class Pipeline:
             self._was_small = not pc.any(rows["cut"]).as_py()
             if self._was_small:
                 return self._worked(rows, lambda task: Here(rows, task), batch)
-        kept = read.persist(StorageLevel.MEMORY_AND_DISK)
+        kept = read.selectExpr("*", f"{DIGEST} AS digest").persist(StorageLevel.MEMORY_AND_DISK)
         try:
             with batch.stage("read"):
                 rows = kept.select("event", "digest", "source", "published", "reason").toArrow()
@@ -233,9 +233,10 @@ class Pipeline:
 
 
 def _with_bodies(read: DataFrame, most: int) -> DataFrame:
-    """What was read, with bodies where these are not too large and a task has not too many; `cut` where they are."""
-    row = f.monotonically_increasing_id().bitwiseAND(f.lit(_ROW))
-    cut = (row >= most) | (f.octet_length("body") > _LARGE)
-    return read.withColumn("cut", f.coalesce(cut, f.lit(False))).withColumn(
-        "body", f.when(~f.col("cut"), f.col("body"))
-    )
+    """What was read, with bodies where these are not too large and a task has not too many; `cut` where they are.
+
+    It is said in one text: every word to Spark takes a while.
+    """
+    cut = f"coalesce((monotonically_increasing_id() & {_ROW}) >= {most} OR octet_length(body) > {_LARGE}, false)"
+    others = (name for name in read.columns if name != "body")
+    return read.selectExpr(*others, f"IF({cut}, NULL, body) AS body", f"{DIGEST} AS digest", f"{cut} AS cut")

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from pyspark.sql import Column, DataFrame, SparkSession, Window
+from pyspark.sql import DataFrame, SparkSession, Window
 from pyspark.sql import functions as f
 
 from tidings.rdf.identity import PREFIX
@@ -21,9 +21,8 @@ from tidings.rdf.seen import SeenEvents
 AGAIN = "the event %s was read before, with other triples"
 
 
-def digest_column() -> Column:
-    """What tells the body of an event from others; empty where its id does."""
-    return f.when(f.col("event").startswith(PREFIX), "").otherwise(f.sha2("body", 256))
+DIGEST = f"IF(startswith(event, '{PREFIX}'), '', sha2(body, 256))"
+"""What tells the body of an event from others, as Spark works it out; empty where the id of the event does."""
 
 
 def settled(read: DataFrame) -> DataFrame:
@@ -31,7 +30,7 @@ def settled(read: DataFrame) -> DataFrame:
 
     Of several under one id, the first by source counts.
     """
-    these = read.withColumn("digest", digest_column())
+    these = read.withColumn("digest", f.expr(DIGEST))
     # A problem has no id, and nothing to do with any other.
     in_turn = Window.partitionBy(f.coalesce("event", "source"), "reason").orderBy("source", "digest")
     again = (f.row_number().over(in_turn) > 1) & f.col("reason").isNull()
