@@ -147,7 +147,7 @@ def test_no_usable_subscription(name: str, content: bytes, says: str, tmp_path: 
     ("options", "says"),
     [
         (("--matcher", "psychic"), "psychic"),
-        (("--engine", "spark"), "tidings[spark]"),
+        (("--engine", "spark", "--matcher", "naive"), "one matcher"),
         (("--strategy", "chained"), "spark"),
         (("--events-by", "page"), "page"),
         (("--budget", "0"), "--budget"),

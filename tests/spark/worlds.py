@@ -7,8 +7,10 @@ import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
+import pyarrow.dataset as ds
 from pyspark.sql import DataFrame, SparkSession
 
 from tidings.lang import to_text
@@ -101,4 +103,5 @@ def streamed(spark: SparkSession, world: World, root: Path, dice: random.Random,
         most = dice.randint(max(1, len(files) // 6), len(files) + 1)
         pipeline.start(read_document_stream(spark, inbox, max_files=most), {"availableNow": True})
         assert pipeline.wait(300)
-    return found_in(spark.read.parquet(sinks.notifications).collect())
+    rows = ds.dataset(sinks.notifications, format="parquet").to_table().to_pylist()
+    return found_in([SimpleNamespace(**row) for row in rows])

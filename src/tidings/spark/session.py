@@ -27,7 +27,6 @@ _LOCAL = {
     "spark.driver.bindAddress": "127.0.0.1",
     # Without checksums beside every file: Hadoop starts a process, chmod, for each file it makes.
     "spark.hadoop.fs.AbstractFileSystem.file.impl": "org.apache.hadoop.fs.local.RawLocalFs",
-    "spark.hadoop.fs.file.impl": "org.apache.hadoop.fs.RawLocalFileSystem",
     "spark.sql.shuffle.partitions": str(os.cpu_count() or 1),
     "spark.ui.enabled": "false",
 }

@@ -150,7 +150,7 @@ def test_an_empty_input_is_done_without_a_match(tidings: Tidings, world: Path) -
     assert (result.exit_code, result.stdout) == (0, "")
 
 
-@pytest.mark.parametrize("option", ["--engine=spark", "--strategy=chained", "--matcher=psychic"])
+@pytest.mark.parametrize("option", ["--strategy=chained", "--matcher=psychic"])
 def test_what_is_not_there_is_wrong_usage(option: str, tidings: Tidings, world: Path) -> None:
     result = match(tidings, world, option)
     assert (result.exit_code, result.stdout) == (2, "")
