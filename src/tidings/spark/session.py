@@ -16,7 +16,7 @@ _SUBMITTED = ("PYSPARK_GATEWAY_PORT", "SPARK_REMOTE", "DATABRICKS_RUNTIME_VERSIO
 """One of these is set where somebody else starts Spark, and says how."""
 
 _LOGGING = Path(__file__).with_name("log4j2.properties")
-_OURS = {
+OURS = {
     "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile={_LOGGING.as_uri()}",
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.streaming.stateStore.providerClass": _ROCKS,
@@ -50,7 +50,7 @@ def session(
     # The workers have to have what this process has.
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     chosen = master or os.environ.get("SPARK_MASTER") or "local[*]"
-    settings = dict(_OURS)
+    settings = dict(OURS)
     if chosen.startswith("local"):
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
         settings |= _LOCAL
