@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 from pyspark.sql import SparkSession
 
-from tidings.spark.session import OURS, session
+from tidings.spark.sessions import OURS, session
 
 OPTIONS = "spark.driver.extraJavaOptions"
 QUICK = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"

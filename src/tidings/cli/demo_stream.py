@@ -74,7 +74,7 @@ def stream(folder: Path, world: World, output: Path, terminal: Terminal, console
     console.print()
     with terminal.progress("starting Spark"):
         from tidings.spark.assembly import Places, assemble
-        from tidings.spark.session import facts, session
+        from tidings.spark.sessions import facts, session
 
         spark = session("tidings demo", master="local[2]")
         places = Places(

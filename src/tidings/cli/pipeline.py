@@ -99,7 +99,7 @@ def command(
         raise UsageError("--validate needs an --ontology to compare with")
     with terminal.progress("starting Spark") as progress:
         from tidings.spark.assembly import Places, assemble
-        from tidings.spark.session import session
+        from tidings.spark.sessions import session
 
         spark = session("tidings pipeline", master=master)
         places = Places(events, subscriptions, notifications, checkpoint, archive, rejected, metrics)

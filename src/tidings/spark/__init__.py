@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     )
     from tidings.spark.matching import hits, match, notifications_in
     from tidings.spark.pipeline import Pipeline, Sinks
-    from tidings.spark.session import session
+    from tidings.spark.sessions import session
 
 __all__ = [
     "Pipeline",
@@ -47,7 +47,7 @@ _MODULES = {
     "changing": ("Subscriptions", "subscriptions"),
     "matching": ("hits", "match", "notifications_in"),
     "pipeline": ("Pipeline", "Sinks"),
-    "session": ("session",),
+    "sessions": ("session",),
 }
 _MODULE_OF = {name: module for module, names in _MODULES.items() for name in names}
 
@@ -56,6 +56,5 @@ def __getattr__(name: str) -> object:
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     found = getattr(import_module(f"{__name__}.{_MODULE_OF.get(name, 'events')}"), name)
-    # `session` is also the name of a module: from now on it is the function.
     globals()[name] = found
     return found

@@ -10,7 +10,7 @@ from typing import NamedTuple, Unpack
 from tidings.errors import EventError, Span
 from tidings.spark.events import How, events_in, problems_in, read_documents
 from tidings.spark.matching import counted_hits
-from tidings.spark.session import session
+from tidings.spark.sessions import session
 from tidings.spark.versions import Version
 
 
