@@ -22,7 +22,7 @@ from tidings.lang.files import id_of, microseconds, moment_of, placed, subscript
 from tidings.lang.pattern import Dialect, Query
 from tidings.lang.rows import QUERY_SUFFIXES, TABLES, Known, Report, Row, read_rows, suffix_of
 
-Kind: TypeAlias = Literal["put", "end", "gone"]
+Kind: TypeAlias = Literal["put", "end", "gone", "taken"]
 OPERATIONS = ("add", "replace", "cancel")
 _BYTES = 12
 _NEVER: object = object()
@@ -30,7 +30,8 @@ _NEVER: object = object()
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One subscription is put in place of what had its id; or ends at a moment; or is gone, from now on.
+    """One subscription is put in place of what had its id; or ends at a moment; or is gone, from now on. Or the file of
+    a log has been taken, whose name is the id: its changes are those before this one.
 
     Moments are microseconds since 1970. `digest` is that of the row it came from.
     """
@@ -58,6 +59,8 @@ class Standing:
             self.rows.pop(change.id, None)
         elif change.kind == "put":
             self.rows[change.id] = change.digest
+        elif change.kind == "taken":
+            self.taken.add(change.id)
 
 
 class Source(Protocol):
@@ -102,7 +105,7 @@ class Watched:
         for path in _files(self._path):
             if suffix_of(path) in TABLES and path.name not in standing.taken:
                 yield from changes_of_log(read_rows(path, report), report)
-                standing.taken.add(path.name)
+                yield Change("taken", path.name)
 
     def _once(self, report: Report) -> Report:
         def tell(error: SubscriptionError) -> None:

@@ -13,6 +13,7 @@ import os
 import shutil
 import tempfile
 import threading
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from os import PathLike, fspath
 from pathlib import Path
@@ -123,8 +124,8 @@ class Subscriptions:
                 self._store.write(f"{_base(self._base)}/{set_name(self._sets)}", to_lines(changes))
                 self._since += len(changes)
                 self._compile_soon()
-            put = sum(change.kind == "put" for change in changes)
-            return Taken(self.version, put, len(changes) - put, len(self))
+            counts = Counter(change.kind for change in changes)
+            return Taken(self.version, counts["put"], counts["gone"] + counts["end"], len(self))
 
     def close(self) -> None:
         """Wait until what goes on in the background is done."""

@@ -18,7 +18,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -128,7 +128,8 @@ class Pipeline:
         """Whether it is over, or will be before so many seconds; an `EngineError` where it cannot go on."""
         assert self._query is not None, "it was started"
         try:
-            return bool(self._query.awaitTermination(seconds))  # type: ignore[arg-type]
+            # It says int, and takes parts of a second all the same.
+            return bool(self._query.awaitTermination(cast(int, seconds)))
         except StreamingQueryException as error:
             raise EngineError(f"the stream cannot go on: {self._failure or error}") from error
 

@@ -67,7 +67,7 @@ def apply(changes: Iterable[Change], engine: Fast, times: Times) -> None:
         if change.kind == "put":
             engine.add(change.id, change.form or parse(change.query, change.dialect))
             times.put(change.id, change.created, change.cancelled)
-        elif change.id not in engine:
+        elif change.kind == "taken" or change.id not in engine:
             continue
         elif change.kind == "gone":
             engine.remove(change.id)

@@ -28,7 +28,7 @@ class Looker:
         found = list(self.watched.changes(self.standing, self.errors.append))
         for change in found:
             self.standing.note(change)
-        return found
+        return [change for change in found if change.kind != "taken"]
 
     def said(self) -> list[tuple[str, str]]:
         return [(change.kind, change.id) for change in self.look()]

@@ -151,3 +151,17 @@ def test_none_at_first(tmp_path: Path) -> None:
     (tmp_path / "log" / "2.ndjson").write_text('{"op": "cancel", "id": "a"}\n{"op": "cancel", "id": "nobody"}\n')
     assert told(take(those)) == {}
     assert told(take(subscriptions(tmp_path / "log", folder=tmp_path / "kept"))) == {}
+
+
+def test_a_log_is_not_taken_again_in_another_order(tmp_path: Path) -> None:
+    (tmp_path / "log").mkdir()
+    those = subscriptions(tmp_path / "log", folder=tmp_path / "kept")
+    take(those)
+    write(tmp_path / "log" / "2.ndjson", a="A", b="B")
+    take(those)
+    (tmp_path / "log" / "1.ndjson").write_text('{"op": "cancel", "id": "a"}\n')
+    assert told(take(those)) == {"B": ["b"]}
+    again = subscriptions(tmp_path / "log", folder=tmp_path / "kept")
+    assert told(take(again)) == {"B": ["b"]}, "what was cancelled stays cancelled"
+    again._compile()
+    assert told(take(subscriptions(tmp_path / "log", folder=tmp_path / "kept"))) == {"B": ["b"]}
