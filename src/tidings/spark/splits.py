@@ -7,8 +7,8 @@ is one event of the whole file. It is gathered by one more reader, which looks o
 
 A range knows nothing of the others. Where a graph comes apart, one reader of the whole file would refuse its second
 part, drop it as the same again, or not give it at all since a line of the first was broken. If the parts are in
-different ranges, both are given. `standing.settled` then takes the first and refuses the other, or drops it as the same;
-but that a part of the event was broken in another range, nobody knows then, and the sound part counts. And what is wrong
+different ranges, both are given. `standing.settled` then takes the first, and refuses the other or drops it as the
+same; but that a part was broken in another range nobody knows by then, and the sound part counts. And what is wrong
 with such a graph is told by each range that sees it, and not only once.
 """
 
