@@ -119,6 +119,14 @@ def test_wrong_usage(world: Path, words: list[str], message: str) -> None:
     assert message in result.stderr
 
 
+def test_a_folder_that_is_not_there(world: Path) -> None:
+    (world / "in" / "1.nq").unlink()
+    (world / "in").rmdir()
+    result = pipeline(world, "--once")
+    assert result.exit_code == 2
+    assert "there is no folder or table" in result.stderr
+
+
 def test_what_cannot_go_on_says_why(world: Path) -> None:
     (world / "subscriptions" / "log.ndjson").write_text("{}")
     result = pipeline(world, "--once")

@@ -57,6 +57,8 @@ def read_stream_from(spark: SparkSession, place: str, max_files: int | None, **h
         return documents_from(_with_package(spark, reader.load), "value", published="timestamp", **how)
     if is_table(spark, place):
         return _of_table(spark.readStream.table(place), place, **how)
+    if "://" not in place and not os_path.isdir(place):
+        raise UsageError(f"there is no folder or table '{place}' to take events from: make the folder, and start again")
     return read_document_stream(spark, place, max_files=max_files, **how)
 
 
