@@ -31,6 +31,8 @@ from pyspark.sql import functions as f
 from tidings.delivery.outlet import Outlet
 from tidings.errors import EngineError, TidingsError
 from tidings.rdf.seen import SeenEvents
+from tidings.spark.archive.find import Finder
+from tidings.spark.archive.layout import Archive
 from tidings.spark.changing import Standings, Taken
 from tidings.spark.figures import Figures, FigureTable
 from tidings.spark.here import Here
@@ -213,16 +215,15 @@ class Pipeline:
         """The events of the batches before this one."""
         if self._seen_before != number - 1 or number == 0:
             self._seen = SeenEvents()
-            if any(each < number for each in self._tables.archive.batches()):
-                self._remember(number)
+            self._remember(number)
         self._seen_before = number
         return self._seen
 
     def _remember(self, number: int) -> None:
-        archive = ds.dataset(self._tables.archive.folder, format="parquet", partitioning="hive")
-        for rows in archive.to_batches(columns=["event", "digest"], filter=ds.field("batch") < number):
-            for event, digest in zip(rows["event"].to_pylist(), rows["digest"].to_pylist(), strict=True):
-                self._seen.add(event, bytes.fromhex(digest))
+        with Finder(Archive(self._tables.archive.folder)) as archive:
+            for rows in archive.all_events(["event", "digest"], before=number):
+                for event, digest in zip(rows["event"].to_pylist(), rows["digest"].to_pylist(), strict=True):
+                    self._seen.add(event, bytes.fromhex(digest))
 
     def _tell(self, number: int) -> None:
         """Whoever wants the notifications gets those that are in the table."""

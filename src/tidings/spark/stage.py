@@ -15,6 +15,7 @@ from tidings.errors import EvaluationError, EventError
 from tidings.index.arrays import Ints
 from tidings.match.base import Failure, Match
 from tidings.match.fast.bodies import match_bodies, read_body
+from tidings.match.fast.times import Times
 from tidings.rdf.terms import to_json
 from tidings.spark.schema import HIT_ROWS
 from tidings.spark.versions import Version
@@ -25,24 +26,33 @@ Columns: TypeAlias = tuple[pa.Array, pa.Array, pa.Array]
 """Of the events of matches: their ids, when they were published, and where from."""
 
 
-def match_stage(version: Version, *, bindings: bool, accepted: datetime | None = None) -> Callable[[Batches], Batches]:
+def match_stage(
+    version: Version, *, bindings: bool, accepted: datetime | None = None, timed: bool = True
+) -> Callable[[Batches], Batches]:
     """From (event, published, body, and maybe source) to the matches with the subscriptions of a version.
 
-    `accepted` is when the events came; by default, when they come here.
+    `accepted` is when the events came; by default, when they come here. Rows may say it themselves, in a column of
+    that name. Unless it is `timed`, it does not matter when subscriptions were made.
     """
 
     def stage(batches: Batches) -> Batches:
-        task = _Task(opened(version), accepted or datetime.now(UTC))
-        rows = task.with_bindings if bindings else task.without
-        for batch in batches:
-            problems = _Problems()
-            sound = _sound(batch, problems)
-            if sound.num_rows:
-                yield from rows(sound, problems)
-            yield from problems.rows()
-            yield task.counted()
+        those = opened(version) if timed else opened(version)._replace(times=Times())
+        return matched(those, batches, bindings=bindings, accepted=accepted)
 
     return stage
+
+
+def matched(those: Opened, batches: Batches, *, bindings: bool, accepted: datetime | None = None) -> Batches:
+    """The same with subscriptions that are open."""
+    task = _Task(those, accepted or datetime.now(UTC))
+    rows = task.with_bindings if bindings else task.without
+    for batch in batches:
+        problems = _Problems()
+        sound = _sound(batch, problems)
+        if sound.num_rows:
+            yield from rows(sound, problems)
+        yield from problems.rows()
+        yield task.counted()
 
 
 def _sound(batch: pa.RecordBatch, problems: _Problems) -> pa.RecordBatch:
@@ -65,14 +75,14 @@ class _Task:
 
     def without(self, batch: pa.RecordBatch, problems: _Problems) -> Batches:
         """The matches alone, by the kernels."""
-        ids, moments = batch["event"], batch["published"]
+        ids, moments = batch["event"], self._moments(batch)
         matched = match_bodies(
             self._engine,
             ids,
             batch["body"],
             lambda row, error: problems.refused(ids[row].as_py(), error),
             problems.failed,
-            lambda row: self._moment(moments[row].as_py()),
+            lambda row: _written(moments[row].as_py()),
         )
         if matched.rows.size:
             there = pa.array(matched.rows)
@@ -84,10 +94,10 @@ class _Task:
         rows: list[int] = []
         subscriptions: list[str] = []
         texts: list[str] = []
-        columns = (batch[name].to_pylist() for name in ("event", "published", "body"))
-        for row, (event, published, body) in enumerate(zip(*columns, strict=True)):
+        columns = (each.to_pylist() for each in (batch["event"], self._moments(batch), batch["body"]))
+        for row, (event, moment, body) in enumerate(zip(*columns, strict=True)):
             try:
-                about = read_body(event, body, self._moment(published))
+                about = read_body(event, body, _written(moment))
             except EventError as error:
                 problems.refused(event, error)
                 continue
@@ -111,8 +121,12 @@ class _Task:
         moment = pa.nulls(1, HIT_ROWS.field("published").type)
         return _batch(nothing, nothing, moment, nothing, nothing, pa.array([int(self._counted - before)]))
 
-    def _moment(self, published: datetime | None) -> str:
-        return (published or self._accepted).astimezone(UTC).isoformat().replace("+00:00", "Z")
+    def _moments(self, batch: pa.RecordBatch) -> pa.Array:
+        """What counts as the time of each event."""
+        published = batch["published"]
+        if "accepted" in batch.schema.names:
+            published = pc.coalesce(published, batch["accepted"])
+        return pc.fill_null(published, pa.scalar(self._accepted, published.type))
 
     def _standing(self, numbers: Ints, subscriptions: pa.ChunkedArray, found: Columns, texts: pa.Array) -> Batches:
         """The matches of subscriptions that stand at the time."""
@@ -125,6 +139,10 @@ class _Task:
             ids, events, published, texts, sources = (each.filter(pa.array(stands)) for each in every)
         if len(ids):
             yield _batch(ids, events, published, texts, pa.nulls(len(ids), pa.string()), sources=sources)
+
+
+def _written(moment: datetime) -> str:
+    return moment.astimezone(UTC).isoformat().replace("+00:00", "Z")
 
 
 def _of(batch: pa.RecordBatch, rows: pa.Array) -> Columns:

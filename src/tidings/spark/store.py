@@ -41,6 +41,11 @@ class Store:
         found = self._files.get_file_info(fs.FileSelector(self._at(name), allow_not_found=True))
         return sorted(info.base_name for info in found)
 
+    def tree(self, name: str) -> list[fs.FileInfo]:
+        """All that is in a folder and in those below it, sorted; nothing where there is none."""
+        select = fs.FileSelector(self._at(name), allow_not_found=True, recursive=True)
+        return sorted(self._files.get_file_info(select), key=lambda info: str(info.path))
+
     def read(self, name: str) -> bytes:
         with self._files.open_input_file(self._at(name)) as file:
             data: bytes = file.read()

@@ -7,6 +7,7 @@ was done before. Names that begin with an underscore are not read.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from os import PathLike, fspath
@@ -20,6 +21,7 @@ from pyspark.sql import DataFrame
 from tidings.spark.store import Store, claim
 
 _WRITING = "_writing"
+_NUMBERED = re.compile(r"batch=(\d+)")
 
 
 class BatchTable:
@@ -35,7 +37,7 @@ class BatchTable:
 
     def batches(self) -> list[int]:
         """Those that are there."""
-        return [int(name.partition("=")[2]) for name in self._store.names() if name.startswith("batch=")]
+        return [int(match[1]) for name in self._store.names() if (match := _NUMBERED.fullmatch(name)) is not None]
 
     def place(self, batch: int) -> str:
         return self._store.place(_place(batch))

@@ -58,11 +58,14 @@ def write_matches(
     *,
     bindings: bool = False,
     accepted: datetime | None = None,
+    timed: bool = True,
 ) -> Written:
     """Have the notifications of these events as a batch of a table, if they are not there yet."""
+    columns = [name for name in ("event", "published", "accepted", "body") if name in events.columns]
 
     def put(place: str) -> None:
-        rows = events.select("event", "published", "body").mapInArrow(_stage(version, place, bindings, accepted), _TOLD)
+        stage = _stage(match_stage(version, bindings=bindings, accepted=accepted, timed=timed), place)
+        rows = events.select(*columns).mapInArrow(stage, _TOLD)
         told.extend(rows.collect())
         _keep(Store(place), {row.file for row in told if row.file is not None})
 
@@ -88,9 +91,7 @@ def _keep(folder: Store, files: set[str]) -> None:
         pq.write_table(NOTIFICATION_ROWS.empty_table(), place, filesystem=store)
 
 
-def _stage(version: Version, place: str, bindings: bool, accepted: datetime | None) -> Callable[[Batches], Batches]:
-    inner = match_stage(version, bindings=bindings, accepted=accepted)
-
+def _stage(inner: Callable[[Batches], Batches], place: str) -> Callable[[Batches], Batches]:
     def stage(batches: Batches) -> Batches:
         candidates = 0
         with NotificationFile(place) as file:

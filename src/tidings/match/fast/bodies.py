@@ -43,7 +43,7 @@ def match_bodies(
 
     A body that is no event is `refused`, by its row.
     """
-    column = _Column(ids, bodies, moment)
+    column = Column(ids, bodies, moment)
     pieces: list[Matched] = []
     held: list[Failure] = []
     odd: list[int] = []
@@ -65,8 +65,10 @@ def match_bodies(
     return _in_order(pieces) if odd else _joined(pieces)
 
 
-class _Column:
-    def __init__(self, ids: pa.Array, bodies: pa.Array, moment: Moment) -> None:
+class Column:
+    """Bodies as the kernels read them, and the events they are of."""
+
+    def __init__(self, ids: pa.Array, bodies: pa.Array, moment: Moment = lambda row: None) -> None:
         self.ids = ids
         self._moment = moment
         self.size = len(bodies)
@@ -82,7 +84,7 @@ class _Column:
         return Event(self.ids[row].as_py(), self._bodies[row].as_py(), published=self._moment(row))
 
 
-def _run(engine: Fast, view: View, column: _Column, start: int, failed: Report) -> tuple[int, Matched]:
+def _run(engine: Fast, view: View, column: Column, start: int, failed: Report) -> tuple[int, Matched]:
     """Have the kernels match from row `start` on. How many rows they did: up to one that they cannot."""
     stops = np.ascontiguousarray(column.starts[start + 1 :])
     found = view.run(column.data, stops, trusted=False, quads=False, start=int(column.starts[start]))
@@ -102,7 +104,7 @@ def _run(engine: Fast, view: View, column: _Column, start: int, failed: Report) 
     return done, Matched(rows, numbers, view.ids(numbers))
 
 
-def _one(engine: Fast, column: _Column, row: int, refused: Refuse, failed: Report) -> Matched:
+def _one(engine: Fast, column: Column, row: int, refused: Refuse, failed: Report) -> Matched:
     """A row whose text is not in canonical form: read as any other document is."""
     given = column.event(row)
     try:
