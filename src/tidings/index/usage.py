@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from tidings.index.atoms import Atom, Kind
 
@@ -53,11 +53,28 @@ class Usage:
         shares = [(1 + self._asked.get(name, 0)) * scale for name in (atom.first, atom.second) if name]
         return cost(WEIGHTS[atom.kind], independent(atom.kind), shares[0], shares[-1] if atom.second else 1.0)
 
+    def often(self) -> tuple[int, Mapping[str, int]]:
+        """How many subscriptions were counted, and the names that more than one of them asks for."""
+        return self._subscriptions, {name: count for name, count in self._asked.items() if count > 1}
+
     def _forget(self) -> None:
         """What was asked for once. Others may be counting: a copy is made in one step."""
         self._asked = {name: count for name, count in self._asked.copy().items() if count > 1}
         if len(self._asked) > _MOST_NAMES // 2:
             self._asked.clear()
+
+
+class FixedUsage(Usage):
+    """What was counted once, and no more: whoever has the same one files every subscription alike."""
+
+    def __init__(self, subscriptions: int, asked: Mapping[str, int]) -> None:
+        super().__init__()
+        self._subscriptions = subscriptions
+        self._asked = dict(asked)
+
+    def count(self, names: Iterable[str]) -> list[float]:
+        scale = 1 / (_BEFORE + self._subscriptions)
+        return [(1 + self._asked.get(name, 0)) * scale for name in names]
 
 
 def independent(kind: Kind) -> bool:

@@ -33,6 +33,7 @@ from tidings.index.kernels.join import ASKED, YES
 from tidings.index.names import ALL_BITS
 from tidings.index.scanner import Found, padded
 from tidings.index.segment import Segment
+from tidings.index.usage import Usage
 from tidings.lang.pattern import Query
 from tidings.match.base import Answer, Failure, Match, Report
 from tidings.match.fast import keeping
@@ -63,9 +64,9 @@ class State(NamedTuple):
     known: Callable[[], Ontology]
 
 
-def _state(older: tuple[Part, ...], known: Callable[[], Ontology], weak: int) -> State:
+def _state(older: tuple[Part, ...], known: Callable[[], Ontology], weak: int, usage: Usage | None = None) -> State:
     """These parts, and a live one."""
-    usage = next((part.usage for part in reversed(older) if isinstance(part, Live)), None)
+    usage = next((part.usage for part in reversed(older) if isinstance(part, Live)), usage)
     return State((*older, Live(known, weak, usage)), known)
 
 
@@ -109,6 +110,10 @@ class View:
         part, inner = self._place(number)
         return part.id(inner)
 
+    def query(self, number: int) -> Query:
+        part, inner = self._place(number)
+        return part.query(inner)
+
     def ids(self, numbers: Ints) -> pa.ChunkedArray:
         """The ids of many, as a column of strings."""
         return column([part.texts(low) for low, part in zip(self._offsets, self._parts, strict=False)], numbers)
@@ -147,7 +152,8 @@ def _meaning(event: Event, known: Callable[[], Ontology]) -> Meaning:
 
 class Fast:
     """An `Engine` that takes every subscription. `merge_at` is how many subscriptions at least are live before they are
-    merged with the others; `weak` cuts hashes down, for tests of what collisions do.
+    merged with the others; `weak` cuts hashes down, for tests of what collisions do; `usage` decides under what they
+    are filed, in place of what is counted here.
     """
 
     name = "fast"
@@ -160,6 +166,7 @@ class Fast:
         now: Term | None = None,
         merge_at: int = _MERGE_AT,
         weak: int = ALL_BITS,
+        usage: Usage | None = None,
     ) -> None:
         self._budget = budget
         self._now = now or current_time()
@@ -167,7 +174,8 @@ class Fast:
         self._weak = weak
         self._changes = threading.RLock()
         self._live = SharedLock()
-        self._state = _state((), lambda: ontology, weak)
+        self._usage = usage
+        self._state = _state((), lambda: ontology, weak, usage)
         self._merging = threading.Lock()
         self._removed_meanwhile: list[str] = []
         self._counting = threading.Lock()
@@ -193,6 +201,12 @@ class Fast:
         """How many frozen subscriptions there are, those that are taken out included."""
         first = self._state.parts[0]
         return first.size if isinstance(first, Frozen) else 0
+
+    def queries(self) -> Iterator[tuple[str, Query]]:
+        """All subscriptions that are there now."""
+        with self.reading() as view:
+            for number in view.numbers():
+                yield view.id(number), view.query(number)
 
     # ------------------------------------------------------------------------------------------------------ changes
 
@@ -303,7 +317,7 @@ class Fast:
         """Know another ontology from now on. The ids of the subscriptions that had to be compiled anew."""
         with self._merging, self._changes:
             segment, old = self._merge(), self._state.known()
-            live = Live(lambda: ontology, self._weak)
+            live = Live(lambda: ontology, self._weak, self._usage)
             fresh, ids = renewed(segment, old, ontology, live)
             if ids:
                 live.refresh()
@@ -328,6 +342,7 @@ class Fast:
         budget: int = DEFAULT_BUDGET,
         now: Term | None = None,
         merge_at: int = _MERGE_AT,
+        usage: Usage | None = None,
     ) -> Fast:
         """A matcher with the subscriptions and the ontology of a snapshot. One that is given must be the same."""
         kept = keeping.open_kept(folder, verify=verify)
@@ -335,8 +350,8 @@ class Fast:
             problem = "it was compiled with another ontology"
             raise SnapshotError(folder, problem, "open it without one, or compile it with this one")
         weak = int(kept.segment.index.names.terms.weak[0])
-        engine = cls(Ontology.empty(), budget=budget, now=now, merge_at=merge_at, weak=weak)
-        engine._state = _state((Frozen(kept.segment),), lambda: kept.ontology, weak)
+        engine = cls(Ontology.empty(), budget=budget, now=now, merge_at=merge_at, weak=weak, usage=usage)
+        engine._state = _state((Frozen(kept.segment),), lambda: kept.ontology, weak, usage)
         return engine
 
     # -------------------------------------------------------------------------------------------------------- matches

@@ -16,15 +16,16 @@ from tidings.index.snapshot import Snapshot, open_snapshot, write
 from tidings.ontology import Ontology
 from tidings.ontology.serial import fingerprint, of_bytes, to_bytes
 
-_KIND = "subscriptions compiled for the matcher fast"
+SUBSCRIPTIONS = "subscriptions compiled for the matcher fast"
+ROUTES = "which events concern which shards"
 _ONTOLOGY = "ontology"
 
 
-def save(folder: Path, segment: Segment, ontology: Ontology) -> None:
+def save(folder: Path, segment: Segment, ontology: Ontology, kind: str = SUBSCRIPTIONS) -> None:
     """Make this the snapshot in `folder`, in place of one that is there."""
     axioms = np.frombuffer(to_bytes(ontology), np.uint8)
     about: dict[str, Json] = {
-        "kind": _KIND,
+        "kind": kind,
         "arrays": VERSION,
         "subscriptions": segment.living(),
         "rules": int(segment.index.rules.subscription.size),
@@ -51,11 +52,12 @@ class Kept:
         return self.snapshot.about.get("ontology") == fingerprint(ontology)
 
 
-def open_kept(folder: Path, *, verify: bool = False) -> Kept:
+def open_kept(folder: Path, *, verify: bool = False, kind: str = SUBSCRIPTIONS) -> Kept:
     """The snapshot in `folder`. Raises SnapshotError where there is none, or none of this kind."""
     snapshot = open_snapshot(folder, verify=verify)
-    if snapshot.about.get("kind") != _KIND or _ONTOLOGY not in snapshot.arrays:
-        raise SnapshotError(folder, "it holds something else than compiled subscriptions", "name another folder")
+    if snapshot.about.get("kind") != kind or _ONTOLOGY not in snapshot.arrays:
+        wanted = "compiled subscriptions" if kind == SUBSCRIPTIONS else kind
+        raise SnapshotError(folder, f"it holds something else than {wanted}", "name another folder")
     if snapshot.about.get("arrays") != VERSION:
         raise SnapshotError(folder, "another version of this program compiled it", "compile it again")
     try:
