@@ -39,6 +39,11 @@ class Subscription:
     subscriber: str | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
 
+    @property
+    def retroactive(self) -> str | None:
+        """From when on it asks for events that were before it."""
+        return moment_of(self.options, "retroactive")
+
 
 def read_subscriptions(path: str | Path, *, report: Report) -> Iterator[Subscription]:
     """The subscriptions of a folder or file, in its order; a folder's in the order of the names.
@@ -162,6 +167,7 @@ def _options(fields: Mapping[str, object]) -> Mapping[str, Any]:
         return {}
     if not isinstance(value, Mapping):
         raise SubscriptionError(f"the field 'options' is {kind_of(value)}, it should be a JSON object")
+    moment_of(value, "retroactive")
     return value
 
 

@@ -150,8 +150,8 @@ class _Lines:
         if size:
             yield None if size >= MAX_ROW else b"".join(parts)
 
-    def reject(self, reason: str, number: int, column: int | None = None, text: str | None = None) -> None:
-        self._report(SubscriptionError(reason, span=Span(number, column, text), source=str(self._path)))
+    def reject(self, reason: str, number: int) -> None:
+        self._report(SubscriptionError(reason, span=Span(number), source=str(self._path)))
 
 
 def _ndjson(path: Path, report: Report, known: Known) -> Iterator[Row]:
@@ -160,18 +160,29 @@ def _ndjson(path: Path, report: Report, known: Known) -> Iterator[Row]:
         if not line.strip() or known(line):
             continue
         try:
-            value = json.loads(line.decode())
-        except UnicodeDecodeError as error:
-            lines.reject(f"not UTF-8: byte 0x{line[error.start]:02X}", lines.number)
-        except json.JSONDecodeError as error:
-            lines.reject(f"not JSON: {error.msg}", lines.number, error.colno, line.decode().rstrip("\r\n"))
-        except (ValueError, RecursionError) as error:
-            lines.reject(f"not JSON that can be read: {error}", lines.number)
-        else:
-            if isinstance(value, dict):
-                yield Row(str(path), lines.number, value, line)
-            else:
-                lines.reject(f"the line is {kind_of(value)}, it should be one JSON object", lines.number)
+            yield row_of_json(line, str(path), lines.number)
+        except SubscriptionError as error:
+            report(error)
+
+
+def row_of_json(line: bytes, source: str, number: int) -> Row:
+    """A line that is one JSON object."""
+    try:
+        value = json.loads(line.decode())
+    except UnicodeDecodeError as error:
+        raise SubscriptionError(
+            f"not UTF-8: byte 0x{line[error.start]:02X}", span=Span(number), source=source
+        ) from error
+    except json.JSONDecodeError as error:
+        span = Span(number, error.colno, line.decode().rstrip("\r\n"))
+        raise SubscriptionError(f"not JSON: {error.msg}", span=span, source=source) from error
+    except (ValueError, RecursionError) as error:
+        reason = f"not JSON that can be read: {error}"
+        raise SubscriptionError(reason, span=Span(number), source=source) from error
+    if not isinstance(value, dict):
+        reason = f"the line is {kind_of(value)}, it should be one JSON object"
+        raise SubscriptionError(reason, span=Span(number), source=source)
+    return Row(source, number, value, line)
 
 
 def _csv(path: Path, report: Report, known: Known) -> Iterator[Row]:

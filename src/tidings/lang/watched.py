@@ -33,7 +33,8 @@ class Change:
     """One subscription is put in place of what had its id; or ends at a moment; or is gone, from now on. Or the file of
     a log has been taken, whose name is the id: its changes are those before this one.
 
-    Moments are microseconds since 1970. `digest` is that of the row it came from.
+    Moments are microseconds since 1970. `retroactive` is from when on it asks for events that were before it. `digest`
+    is that of the row it came from.
     """
 
     kind: Kind
@@ -42,9 +43,15 @@ class Change:
     dialect: Dialect = "sparql"
     created: int | None = None
     cancelled: int | None = None
+    retroactive: int | None = None
     digest: bytes = b""
     form: Query | None = field(default=None, compare=False, repr=False)
     """The query, read; None where that is still to be done."""
+
+
+def is_late(change: Change) -> bool:
+    """Whether there may be events already that a subscription is to be told of."""
+    return change.kind == "put" and (change.created is not None or change.retroactive is not None)
 
 
 @dataclass(slots=True)
@@ -189,8 +196,11 @@ def _change(row: Row) -> Change:
 
 def _put(row: Row) -> Change:
     read = subscription_of(row)
-    created, cancelled = (None if moment is None else microseconds(moment) for moment in (read.created, read.cancelled))
-    return Change("put", read.id, read.text, read.dialect, created, cancelled, digest_of(row.raw), read.query)
+    moments = (read.created, read.cancelled, read.retroactive)
+    created, cancelled, since = (None if moment is None else microseconds(moment) for moment in moments)
+    if created is not None and since is not None:
+        created = min(created, since)
+    return Change("put", read.id, read.text, read.dialect, created, cancelled, since, digest_of(row.raw), read.query)
 
 
 def digest_of(raw: bytes) -> bytes:

@@ -91,6 +91,9 @@ class SeenEvents:
     def __len__(self) -> int:
         return len(self._ids)
 
+    def __contains__(self, id: str) -> bool:
+        return id in self._ids
+
     def add(self, id: str, fingerprint: bytes, since: int = 0) -> tuple[Verdict, bool]:
         """Whether the event is new, and whether one of its id came in since there were `since` events."""
         number, new = self._ids.number(id)
