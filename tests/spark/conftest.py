@@ -1,4 +1,4 @@
-"""One Spark session for all tests here: it takes long to start."""
+"""One Spark session for all tests here, and those of Kafka: it takes long to start."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 from pyspark.sql import SparkSession
+from tests.kafka.jars import Absent, jars
 
 from tidings.spark.sessions import OURS, session
 
@@ -16,6 +17,14 @@ QUICK = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 
 @pytest.fixture(scope="session")
 def spark() -> Iterator[SparkSession]:
-    running = session("tests", master="local[2]", options={OPTIONS: f"{OURS[OPTIONS]} {QUICK}"})
+    running = session("tests", master="local[2]", options={OPTIONS: f"{OURS[OPTIONS]} {QUICK}", **_kafka()})
     yield running
     running.stop()
+
+
+def _kafka() -> dict[str, str]:
+    """What Spark needs for Kafka, where it can be had: a session that has begun cannot be given it."""
+    try:
+        return {"spark.jars": ",".join(map(str, jars("spark")))}
+    except Absent:
+        return {}

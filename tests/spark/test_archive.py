@@ -73,10 +73,13 @@ def compacted(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> 
     """Four batches of 500 events, on three days; three of them compacted."""
     when = [NOON - timedelta(days=number % 3) for number in range(2000)]
     pairs = [(event(number), when[number]) for number in range(2000)]
-    archive = archive_of(tmp_path_factory.mktemp("archive"), *(pairs[n : n + 500] for n in range(0, 2000, 500)))
+    root = tmp_path_factory.mktemp("archive")
+    archive = archive_of(root, *(pairs[n : n + 500] for n in range(0, 1500, 500)))
     done = compact(spark, archive)
     assert done is not None
     assert done.pieces == 3
+    assert compact(spark, archive) is None
+    archive_of(root, pairs[1500:], first=3)
     assert [piece.name for piece in archive.pieces()] == ["batch=0000000000-0000000002", "batch=0000000003"]
     assert not archive.dead()
     return archive
@@ -139,8 +142,9 @@ def test_replay_is_what_a_match_would_have_been(spark: SparkSession, compacted: 
 
 def test_what_is_deleted_is_gone(spark: SparkSession, tmp_path: Path) -> None:
     pairs: list[tuple[Event, datetime | None]] = [(event(number), None) for number in range(40)]
-    archive = archive_of(tmp_path / "a", pairs[:10], pairs[10:20], pairs[20:30], pairs[30:])
+    archive = archive_of(tmp_path / "a", pairs[:10], pairs[10:20], pairs[20:30])
     assert compact(spark, archive) is not None
+    archive_of(tmp_path / "a", pairs[30:], first=3)
     done = delete(archive, ids([5, 17, 33, 99]))
     assert done.ids == ids([5, 17, 33])
     assert (done.events, done.quads) == (3, 6)
@@ -174,7 +178,7 @@ def test_a_compaction_that_was_stopped_does_no_harm(spark: SparkSession, tmp_pat
     # It had put its piece into place, and not removed what that covers.
     shutil.copytree(tmp_path / "a", tmp_path / "copies")
     assert compact(spark, archive) is not None
-    for name in ("batch=0000000000", "batch=0000000001"):
+    for name in ("batch=0000000000", "batch=0000000001", "batch=0000000002"):
         (tmp_path / "copies" / name).rename(tmp_path / "a" / name)
     assert sorted(row.event for row in archived(spark, archive.folder).collect()) == sorted(everything)
     assert asked(archive, "SELECT * { ?x <http://e/price> ?v }")[0] == everything

@@ -109,7 +109,9 @@ def test_it_ends_between_two_batches_when_it_is_asked_to(world: Path) -> None:
     ("words", "message"),
     [
         (["--trigger", "often"], "Write 500ms, 10s"),
-        (["--strategy", "chained"], "chained is not there yet"),
+        (["--strategy", "chained", "--validate"], "--validate needs whole events"),
+        (["--timeout", "5m"], "--timeout is for --strategy chained"),
+        (["--strategy", "chained", "--timeout", "soon"], "--timeout 'soon'? Write 500ms, 10s"),
         (["--validate"], "--validate needs an --ontology"),
     ],
 )
@@ -161,7 +163,7 @@ def test_match_gives_what_it_gives_without(tmp_path: Path) -> None:
     ("words", "message"),
     [
         (["--matcher", "naive"], "has one matcher, 'fast'"),
-        (["--strategy", "chained"], "chained is not there yet"),
+        (["--strategy", "chained", "--strict"], "--strict needs whole events"),
     ],
 )
 def test_match_refuses_what_spark_does_not_do(world: Path, words: list[str], message: str) -> None:

@@ -7,14 +7,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pyspark.sql import SparkSession
+from pyspark.errors import AnalysisException
+from pyspark.sql import DataFrame, SparkSession
 
 from tidings.errors import SubscriptionError, UsageError
 from tidings.lang.watched import Standing
 from tidings.match.fast import Fast
 from tidings.ontology import Ontology
 from tidings.spark.assembly import Places, assemble
-from tidings.spark.places import TableSource, read_stream_from, sink_at, subscriptions_at, topic_of
+from tidings.spark.kafka import topic_of, with_package
+from tidings.spark.places import TableSource, read_stream_from, sink_at
 
 TYPE = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"
 ASK = "ASK { ?x a <http://e/A> }"
@@ -109,10 +111,14 @@ def test_topics(spark: SparkSession) -> None:
     assert topic_of("folder/news") is None
     with pytest.raises(UsageError, match="kafka://host:port/topic"):
         topic_of("kafka://one")
+
+
+def test_what_kafka_needs_is_said(spark: SparkSession) -> None:
+    def absent() -> DataFrame:
+        raise AnalysisException("Failed to find data source: kafka. Please deploy the application as per the guide")
+
     with pytest.raises(UsageError, match=r"--packages org\.apache\.spark:spark-sql-kafka"):
-        read_stream_from(spark, "kafka://one:9092/news", None, format="nq")
-    with pytest.raises(UsageError, match="log of changes"):
-        subscriptions_at(spark, "kafka://one:9092/subscriptions")
+        with_package(spark, absent)
 
 
 def test_a_table_without_events_is_refused(spark: SparkSession, tables: str) -> None:

@@ -67,7 +67,7 @@ def compact(terminal: Terminal, archive: str, master: str | None) -> int:
         progress.tell("compacting")
         done = run(spark, these)
     if done is None:
-        _say(terminal, "nothing to compact: the newest batch stays as it is until the next one is there")
+        _say(terminal, "there is nothing to compact")
     else:
         _say(
             terminal,

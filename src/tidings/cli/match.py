@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any, cast
 
 import click
 
-from tidings.cli.match_spark import match_on_spark
+from tidings.cli.match_spark import check_chained, match_on_spark
 from tidings.cli.options import OntologyFiles, Reading, ontology_options, reading_options
 from tidings.cli.progress import Progress
-from tidings.cli.run import Run, Stop, is_snapshot, peak_memory, take_subscriptions, telling_of_compiling
+from tidings.cli.run import Run, Stop, is_sharded, is_snapshot, peak_memory, take_subscriptions, telling_of_compiling
+from tidings.cli.shards import OpenedShards, Shards, shards_option
 from tidings.cli.terminal import Command, Terminal
 from tidings.errors import EvaluationError, EventError, UsageError
 from tidings.match.base import Engine, Failure, Match
@@ -53,6 +54,7 @@ zcat day.nq.gz | tidings match cheap.rq - | jq -r .event
     show_default=True,
     help="Whole events at once, or quad by quad (Spark only).",
 )
+@shards_option
 @click.option("--verify", is_flag=True, help="Of compiled subscriptions, read all data and compare their digests.")
 @click.option("--bindings", is_flag=True, help="Print all solutions of every match.")
 @click.option("--stats", is_flag=True, help="At the end, print counts, times and peak memory as JSON on stderr.")
@@ -76,6 +78,7 @@ def command(
     matcher: str | None,
     engine: str,
     strategy: str,
+    shards: int | None,
     budget: int,
     verify: bool,
     bindings: bool,
@@ -93,6 +96,11 @@ def command(
     when some input was rejected and the rest processed, 2 when nothing could be.
     """
     _check_usage(matcher, engine, strategy)
+    if strategy == "chained":
+        check_chained(reading, shards is not None or is_sharded(subscriptions))
+    if engine != "spark" and (shards is not None or is_sharded(subscriptions)):
+        what = "--shards" if shards is not None else f"{subscriptions} is compiled in shards, which"
+        raise UsageError(f"{what} needs --engine spark; the embedded engine has all subscriptions in one index")
     if next(documents(events, format=reading.format), None) is None:
         raise UsageError(f"no RDF file in {', '.join(events)}: none ends in {' '.join(EXTENSIONS)}, .gz or .zst")
     run = Run(terminal, fail_fast)
@@ -107,12 +115,15 @@ def command(
         else:
             with run.stage("ontology"):
                 ontology = ontology_files.load(reading)
-            core = create(matcher or DEFAULT, ontology, **options)
+            core = cast(Engine, Shards(shards, ontology)) if shards else create(matcher or DEFAULT, ontology, **options)
             with run.stage("subscriptions"):
                 take_subscriptions(core, subscriptions, run)
         terminal.detail(f"{len(core):,} subscriptions in {run.seconds['subscriptions']:.2f} s")
         if engine == "spark":
-            candidates = match_on_spark(cast("Fast", core), subscriptions, events, reading, bindings, budget, run)
+            those = cast("Fast | Shards | OpenedShards", core)
+            candidates = match_on_spark(
+                those, subscriptions, events, reading, bindings, budget, run, shards, chained=strategy == "chained"
+            )
         else:
             _match_events(core, events, reading, bindings, run)
             candidates = int(core.stats().get("candidates", 0))
@@ -128,9 +139,7 @@ def command(
 def _check_usage(matcher: str | None, engine: str, strategy: str) -> None:
     if engine == "spark" and matcher not in (None, DEFAULT):
         raise UsageError(f"--engine spark has one matcher, '{DEFAULT}'; '{matcher}' needs --engine embedded")
-    if strategy == "chained" and engine == "spark":
-        raise UsageError("--strategy chained is not there yet: use one-step")
-    if strategy == "chained":
+    if strategy == "chained" and engine != "spark":
         raise UsageError("--strategy chained needs --engine spark; the embedded engine takes whole events (one-step)")
     if matcher is not None and matcher not in names():
         raise UsageError(f"there is no matcher '{matcher}'; the matchers are {', '.join(names())}")
@@ -147,7 +156,11 @@ def _opened(
     with run.stage("ontology"):
         ontology = files.load(reading) if files.paths else None
     with run.stage("subscriptions"):
-        core = Fast.open(Path(folder), ontology=ontology, verify=verify, **options)
+        core = (
+            cast(Fast, OpenedShards(folder, ontology, verify=verify))
+            if is_sharded(folder)
+            else Fast.open(Path(folder), ontology=ontology, verify=verify, **options)
+        )
     run.counts["subscriptions"] = len(core)
     if not len(core):
         raise UsageError(f"{folder}: there is no subscription in it")

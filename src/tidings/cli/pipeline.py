@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import re
 import signal
+from collections.abc import Mapping
 from dataclasses import asdict
+from datetime import timedelta
 from threading import Event as Flag
 from types import FrameType
 from typing import TYPE_CHECKING, Any
@@ -15,6 +17,7 @@ import click
 from tidings.cli.options import OntologyFiles, Reading, ontology_options, reading_options
 from tidings.cli.progress import Progress
 from tidings.cli.run import is_snapshot, need_spark, telling_of_kernels
+from tidings.cli.shards import shards_option
 from tidings.cli.terminal import Command, Terminal
 from tidings.errors import EngineError, UsageError
 
@@ -25,11 +28,19 @@ if TYPE_CHECKING:
 _EXAMPLE = """
 tidings pipeline --events in/ --subscriptions subs/ --ontology auction.ttl --notifications out/ --checkpoint state/
 tidings pipeline --events in/ --subscriptions subs.ndjson --notifications out/ --checkpoint state/ --once
-tidings pipeline --events kafka://host:9092/news --format nq --subscriptions subs/ --notifications out/ --checkpoint s/
+tidings pipeline --events kafka://host:9092/news --subscriptions subs/ --notifications out/ --checkpoint state/
 """
 _TRIGGER = re.compile(r"(\d+(?:\.\d+)?)\s*(ms|s|m|h)?")
 _MILLISECONDS = {"ms": 1, "s": 1_000, "m": 60_000, "h": 3_600_000}
 _SECONDS_BETWEEN_LOOKS = 0.2
+
+
+def _settings(ctx: click.Context, option: click.Parameter, values: tuple[str, ...]) -> Mapping[str, str]:
+    """KEY=VALUE, each."""
+    for value in values:
+        if not value.partition("=")[0].strip() or "=" not in value:
+            raise click.BadParameter(f"'{value}' should be KEY=VALUE.", ctx, option)
+    return {key.strip(): rest for key, _, rest in (value.partition("=") for value in values)}
 
 
 @click.command(cls=Command, example=_EXAMPLE)
@@ -38,7 +49,7 @@ _SECONDS_BETWEEN_LOOKS = 0.2
     "--subscriptions",
     metavar="SRC",
     required=True,
-    help="A folder of query files, a file of rows, a folder of files of changes, a table, or a compiled index.",
+    help="A folder of query files, a file of rows, a folder of files of changes, a table, a topic, or an index.",
 )
 @ontology_options
 @click.option("--notifications", metavar="DST", required=True, help="A folder, a table, or kafka://host:port/topic.")
@@ -53,11 +64,21 @@ _SECONDS_BETWEEN_LOOKS = 0.2
     show_default=True,
     help="Whole events at once, or quad by quad.",
 )
+@click.option("--timeout", metavar="TIME", help="How long chained waits for the parts of an event.  [default: 10m]")
 @click.option("--trigger", metavar="TIME", help="How often to look for events: 500ms, 10s, 1m.  [default: always]")
 @click.option("--once", is_flag=True, help="Take what is there now, and end.")
 @click.option("--max-files", type=click.IntRange(min=1), default=1000, show_default=True, help="The most in one batch.")
 @click.option("--bindings", is_flag=True, help="Notifications carry all solutions.")
+@shards_option
 @click.option("--validate", is_flag=True, help="Reject events that the ontology's concept model rules out.")
+@click.option(
+    "--kafka-option",
+    "kafka",
+    metavar="KEY=VALUE",
+    multiple=True,
+    callback=_settings,
+    help="A setting for Kafka, as security.protocol=SSL.  [repeatable]",
+)
 @click.option("--master", metavar="URL", help="The Spark to run on.  [default: this machine, all cores]")
 @click.option("--stats", is_flag=True, help="Print the figures of every batch as JSON on stdout.")
 @reading_options
@@ -73,11 +94,14 @@ def command(
     rejected: str | None,
     metrics: str | None,
     strategy: str,
+    timeout: str | None,
     trigger: str | None,
     once: bool,
     max_files: int,
     bindings: bool,
+    shards: int | None,
     validate: bool,
+    kafka: Mapping[str, str],
     master: str | None,
     stats: bool,
     reading: Reading,
@@ -90,10 +114,14 @@ def command(
     The exit code is 0 when all went well, 1 when some input was rejected, 2 when it could not go on.
     """
     need_spark("tidings pipeline")
-    if strategy == "chained":
-        raise UsageError("--strategy chained is not there yet: use one-step")
-    interval = _interval(trigger)
-    when = {"availableNow": True} if once else {"processingTime": interval}
+    chained = strategy == "chained"
+    if chained:
+        _check_chained(reading, validate, shards)
+    elif timeout is not None:
+        raise UsageError("--timeout is for --strategy chained")
+    interval = _milliseconds("--trigger", trigger or ("1s" if chained else "0s"))
+    patience = timedelta(milliseconds=_milliseconds("--timeout", timeout or "10m"))
+    when = {"availableNow": True} if once else {"processingTime": f"{interval} milliseconds"}
     ontology = ontology_files.load(reading)
     if validate and ontology.is_empty:
         raise UsageError("--validate needs an --ontology to compare with")
@@ -105,6 +133,9 @@ def command(
         places = Places(events, subscriptions, notifications, checkpoint, archive, rejected, metrics)
         watch = _Watch(terminal, stats)
         how = reading.for_spark(ontology if validate else None)
+        if chained:
+            # The quads of a graph may be anywhere in a document.
+            how["group"] = True
         progress.tell("subscriptions")
         pipeline, read = assemble(
             spark,
@@ -113,6 +144,9 @@ def command(
             how,
             max_files=max_files,
             bindings=bindings,
+            shards=shards,
+            kafka=kafka,
+            timeout=patience if chained else None,
             listener=watch.batch,
             compiled=is_snapshot(subscriptions),
         )
@@ -123,11 +157,18 @@ def command(
     return 1 if watch.rejects else 0
 
 
-def _interval(text: str | None) -> str:
-    match = _TRIGGER.fullmatch((text or "0s").strip())
+def _milliseconds(option: str, text: str) -> int:
+    match = _TRIGGER.fullmatch(text.strip())
     if match is None:
-        raise UsageError(f"--trigger '{text}'? Write 500ms, 10s, 1m or 1h")
-    return f"{round(float(match[1]) * _MILLISECONDS[match[2] or 's'])} milliseconds"
+        raise UsageError(f"{option} '{text}'? Write 500ms, 10s, 1m or 1h")
+    return round(float(match[1]) * _MILLISECONDS[match[2] or "s"])
+
+
+def _check_chained(reading: Reading, validate: bool, shards: int | None) -> None:
+    """What can only be asked of whole events, or does not go with parts of them."""
+    for option, there in (("--strict", reading.strict), ("--validate", validate), ("--shards", shards is not None)):
+        if there:
+            raise UsageError(f"{option} needs whole events: use --strategy one-step")
 
 
 class _Watch:

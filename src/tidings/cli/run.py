@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from tidings.match.fast import Fast
 
 
-MANIFEST = "manifest.json"
+MANIFEST, SHARDS = "manifest.json", "shards.json"
 
 
 class Stop(Exception):
@@ -111,7 +111,12 @@ def take_subscriptions(core: Engine, path: str, run: Run) -> None:
 
 def is_snapshot(path: str) -> bool:
     """Whether this is a folder of compiled subscriptions, and not of files with subscriptions."""
-    return (Path(path) / MANIFEST).is_file()
+    return (Path(path) / MANIFEST).is_file() or is_sharded(path)
+
+
+def is_sharded(path: str) -> bool:
+    """Whether they are compiled in shards."""
+    return (Path(path) / SHARDS).is_file()
 
 
 def need_spark(what: str) -> None:

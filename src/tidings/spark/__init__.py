@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from tidings.spark.chained.pipeline import ChainedPipeline
     from tidings.spark.changing import Subscriptions, subscriptions
     from tidings.spark.events import (
         documents_from,
@@ -19,12 +20,14 @@ if TYPE_CHECKING:
         read_documents,
         read_event_stream,
         read_events,
+        read_parts,
     )
     from tidings.spark.matching import hits, match, notifications_in
     from tidings.spark.pipeline import Pipeline, Sinks
     from tidings.spark.sessions import session
 
 __all__ = [
+    "ChainedPipeline",
     "Pipeline",
     "Sinks",
     "Subscriptions",
@@ -39,11 +42,13 @@ __all__ = [
     "read_documents",
     "read_event_stream",
     "read_events",
+    "read_parts",
     "session",
     "subscriptions",
 ]
 
 _MODULES = {
+    "chained.pipeline": ("ChainedPipeline",),
     "changing": ("Subscriptions", "subscriptions"),
     "matching": ("hits", "match", "notifications_in"),
     "pipeline": ("Pipeline", "Sinks"),

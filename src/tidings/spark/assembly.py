@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from datetime import timedelta
 from os import path
 from typing import NamedTuple
 
 from pyspark.sql import DataFrame, SparkSession
 
 from tidings.ontology import Ontology
-from tidings.spark.changing import Fixed, Standings, Subscriptions
+from tidings.rdf.limits import DEFAULT_LIMITS
+from tidings.spark.chained.pipeline import ChainedPipeline
+from tidings.spark.chained.taking import ConjunctiveSource, conjunctions
+from tidings.spark.changing import Subscriptions
+from tidings.spark.compiled import Fixed, Standings
 from tidings.spark.events import How
 from tidings.spark.pipeline import Listener, Pipeline, Sinks
 from tidings.spark.places import read_stream_from, sink_at, subscriptions_at
@@ -35,17 +41,27 @@ def assemble(
     max_files: int | None = None,
     bindings: bool = False,
     compiled: bool = False,
+    shards: int | None = None,
+    kafka: Mapping[str, str] | None = None,
+    timeout: timedelta | None = None,
     listener: Listener | None = None,
 ) -> tuple[Pipeline, DataFrame]:
-    """The pipeline, and the stream that it is to be started on."""
+    """The pipeline, and the stream that it is to be started on. `kafka` are settings for topics.
+
+    With a `timeout` events come in parts, by the strategy chained.
+    """
     checkpoint = places.checkpoint if "://" in places.checkpoint else path.abspath(places.checkpoint)
     those: Standings
     if compiled:
-        those = Fixed(places.subscriptions, ontology)
+        those = Fixed(places.subscriptions, ontology, shards)
+        if timeout is not None:
+            conjunctions(those.version)
     else:
-        source = subscriptions_at(spark, places.subscriptions)
-        those = Subscriptions(source, f"{checkpoint}/tidings/subscriptions", ontology)
-    callback = sink_at(spark, places.notifications)
+        source = subscriptions_at(spark, places.subscriptions, kafka)
+        if timeout is not None:
+            source = ConjunctiveSource(source)
+        those = Subscriptions(source, f"{checkpoint}/tidings/subscriptions", ontology, shards)
+    callback = sink_at(spark, places.notifications, kafka)
     sinks = Sinks(
         archive=places.archive or f"{checkpoint}/archive",
         notifications=places.notifications if callback is None else f"{checkpoint}/notifications",
@@ -53,5 +69,11 @@ def assemble(
         figures=places.metrics or f"{checkpoint}/metrics",
         callback=callback,
     )
-    pipeline = Pipeline(spark, those, sinks, checkpoint, bindings=bindings, listener=listener)
-    return pipeline, read_stream_from(spark, places.events, max_files, **how)
+    if timeout is not None:
+        limits = how.get("limits", DEFAULT_LIMITS)
+        pipeline: Pipeline = ChainedPipeline(
+            spark, those, sinks, checkpoint, timeout=timeout, bindings=bindings, limits=limits, listener=listener
+        )
+    else:
+        pipeline = Pipeline(spark, those, sinks, checkpoint, bindings=bindings, listener=listener)
+    return pipeline, read_stream_from(spark, places.events, max_files, kafka, **how)

@@ -46,6 +46,11 @@ def read_events(spark: SparkSession, path: Paths, **how: Unpack[How]) -> DataFra
 
 def read_documents(spark: SparkSession, path: Paths, **how: Unpack[How]) -> DataFrame:
     """The same with a row for every problem, which has a reason and its place: see `events_in` and `problems_in`."""
+    return settled(read_parts(spark, path, **how))
+
+
+def read_parts(spark: SparkSession, path: Paths, **how: Unpack[How]) -> DataFrame:
+    """The same with a row for every part of an event, where events have parts in several documents."""
     names = []
     for source in [path] if isinstance(path, str | PathLike) else path:
         for document in documents(fspath(source), format=how.get("format")):
@@ -60,7 +65,7 @@ def read_documents(spark: SparkSession, path: Paths, **how: Unpack[How]) -> Data
     else:
         paths = spark.createDataFrame([(name,) for name in names], "path string")
         read = paths.repartition(max(1, len(names))).mapInArrow(read_stage(reading), READ)
-    return settled(read)
+    return read
 
 
 def read_event_stream(

@@ -21,7 +21,9 @@ _MOST_FILES = 1_000
 class Figures:
     """`lag` is from when the newest event was published, or its file written, to when its notifications were there.
 
-    `put` and `cancelled` are changes of subscriptions that came with the batch, `subscriptions` how many stood then.
+    `put` and `cancelled` are changes of subscriptions that came with the batch, `subscriptions` how many stood then,
+    `late` the notifications since the batch before of subscriptions that came after their events.
+    Of shards, `replication` is how many of them an event was sent to, on average, and `load` the candidates of each.
     """
 
     batch: int
@@ -35,6 +37,11 @@ class Figures:
     cancelled: int
     lag: float | None
     seconds: Mapping[str, float]
+    late: int = 0
+    replication: float | None = None
+    load: Mapping[str, int] | None = None
+    chained: Mapping[str, int] | None = None
+    """Of events that come in parts: see `chained.figures`."""
 
     @staticmethod
     def of(
@@ -60,6 +67,8 @@ class Figures:
             cancelled=record.gone,
             lag=lag,
             seconds={name: round(spent, 4) for name, spent in seconds.items()},
+            replication=round(counts["sent"] / max(1, len(events)), 3) if "sent" in counts else None,
+            load={name: each for name, each in counts.items() if name.startswith("shard-")} or None,
         )
 
 
@@ -74,6 +83,10 @@ class FigureTable:
 
     def has(self, batch: int) -> bool:
         return self._store.is_file(_name(batch))
+
+    def last_before(self, batch: int) -> Figures | None:
+        names = [name for name in self._store.names() if name.endswith(".json") and name < _name(batch)]
+        return Figures(**json.loads(self._store.read(names[-1]))) if names else None
 
     def write(self, figures: Figures) -> None:
         self._store.write(_name(figures.batch), json.dumps(asdict(figures)).encode() + b"\n")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import datetime
-from os import PathLike, path
+from os import PathLike
 from typing import NamedTuple
 
 from pyspark.sql import DataFrame, SparkSession
@@ -14,12 +14,11 @@ from tidings.ontology import Ontology
 from tidings.spark.archive.compact import QUADS_BY_DAY, read_files
 from tidings.spark.archive.layout import Archive, Span
 from tidings.spark.archive.quads import quads_stage
+from tidings.spark.compiled import Fixed
 from tidings.spark.matching import Given, notifications_in, version_of
-from tidings.spark.schema import HITS
 from tidings.spark.sessions import session
-from tidings.spark.stage import match_stage
+from tidings.spark.shards import found_by
 from tidings.spark.tables import BatchTable
-from tidings.spark.versions import Version
 from tidings.spark.writing import Written, write_matches
 
 _WHOLE = "event string, published timestamp, accepted timestamp, body string, source string, day date"
@@ -89,8 +88,8 @@ def replayed(
     bindings: bool = False,
 ) -> DataFrame:
     """The matches, and a row with a reason for every subscription or event that failed."""
-    stage = match_stage(version_of(subscriptions, ontology), bindings=bindings, timed=False)
-    rows = events.select("event", "published", "accepted", "body").mapInArrow(stage, HITS)
+    chosen = events.select("event", "published", "accepted", "body")
+    rows = found_by(chosen, version_of(subscriptions, ontology), bindings=bindings, timed=False)
     return rows.where("candidates IS NULL").drop("candidates", "source")
 
 
@@ -107,7 +106,7 @@ class Replay:
         until: datetime | None = None,
     ) -> None:
         self._events = archived(session("tidings replay", master=master), archive, since=since, until=until)
-        self._version = Version(path.abspath(index), bare=True)
+        self._version = Fixed(index).version
 
     def hits(self, *, bindings: bool) -> Iterator[Replayed]:
         """What was found, in no particular order."""

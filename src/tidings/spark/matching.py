@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from os import PathLike, fspath
-from pathlib import Path
 from typing import TypeAlias, TypedDict, Unpack
 
 from pyspark.sql import Column, DataFrame
@@ -12,12 +11,12 @@ from pyspark.sql import functions as f
 
 from tidings.delivery.notification import FIRST_VERSION, NO_TENANT
 from tidings.errors import SubscriptionError, UsageError
-from tidings.index.snapshot import MANIFEST
 from tidings.ontology import Ontology
-from tidings.spark.changing import Fixed, Subscriptions, loaded
+from tidings.spark.chained.hits import TIMEOUT, chained_hits
+from tidings.spark.changing import Subscriptions, loaded
 from tidings.spark.changing import subscriptions as changing
-from tidings.spark.schema import HITS
-from tidings.spark.stage import match_stage
+from tidings.spark.compiled import Fixed, is_compiled, same_shards
+from tidings.spark.shards import found_by
 from tidings.spark.versions import Version
 
 STRATEGIES = ("one-step", "chained")
@@ -31,6 +30,7 @@ class Options(TypedDict, total=False):
     shards: int | None
     bindings: bool
     accepted: datetime | None
+    timeout: timedelta
 
 
 Given: TypeAlias = str | PathLike[str] | Subscriptions | Version
@@ -61,15 +61,19 @@ def counted_hits(
     bindings: bool = False,
     accepted: datetime | None = None,
     source: bool = False,
+    timeout: timedelta = TIMEOUT,
 ) -> DataFrame:
     """The same, and rows that tell how many candidates were looked at; see `schema.HITS`."""
     if strategy not in STRATEGIES:
         raise UsageError(f"strategy '{strategy}'? It is one of {', '.join(STRATEGIES)}")
-    if strategy == "chained" or shards is not None:
-        raise UsageError("'chained' and shards are not there yet: use one-step, without shards")
-    stage = match_stage(version_of(subscriptions, ontology), bindings=bindings, accepted=accepted)
+    if strategy == "chained":
+        if shards is not None:
+            raise UsageError("the strategy chained has no shards: leave them out, or use one-step")
+        version = version_of(subscriptions, ontology, None)
+        return chained_hits(events, version, timeout=timeout, bindings=bindings, accepted=accepted)
+    version = version_of(subscriptions, ontology, shards)
     columns = ["event", "published", "body", "source"] if source else ["event", "published", "body"]
-    return events.select(*columns).mapInArrow(stage, HITS)
+    return found_by(events.select(*columns), version, bindings=bindings, accepted=accepted)
 
 
 def notifications_in(found: DataFrame) -> DataFrame:
@@ -90,16 +94,19 @@ def _measured(text: Column) -> tuple[Column, Column]:
     return f.unhex(f.lpad(f.hex(f.octet_length(data)), 16, "0")), data
 
 
-def version_of(given: Given, ontology: str | PathLike[str] | Ontology | None) -> Version:
-    """These subscriptions as they are now, compiled where they are not."""
+def version_of(given: Given, ontology: str | PathLike[str] | Ontology | None, shards: int | None = None) -> Version:
+    """These subscriptions as they are now, compiled where they are not; `shards` of those that are is their own."""
     if isinstance(given, Version):
+        same_shards(given, shards, given.folder)
         return given
     if not isinstance(given, Subscriptions):
         folder = fspath(given)
-        if (Path(folder) / MANIFEST).is_file():
-            return Fixed(folder, loaded(ontology)).version
-        given = changing(folder, ontology=ontology)
-    return given.take(_raise).version
+        if is_compiled(folder):
+            return Fixed(folder, loaded(ontology), shards).version
+        given = changing(folder, ontology=ontology, shards=shards)
+    version = given.take(_raise).version
+    same_shards(version, shards, version.folder)
+    return version
 
 
 def _raise(error: SubscriptionError) -> None:

@@ -16,7 +16,7 @@ import threading
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
@@ -33,9 +33,11 @@ from tidings.errors import EngineError, TidingsError
 from tidings.rdf.seen import SeenEvents
 from tidings.spark.archive.find import Finder
 from tidings.spark.archive.layout import Archive
+from tidings.spark.catchup import CatchUp
 from tidings.spark.changing import Standings, Taken
 from tidings.spark.figures import Figures, FigureTable
 from tidings.spark.here import Here
+from tidings.spark.meanwhile import Meanwhile
 from tidings.spark.records import Record, Records, Tell
 from tidings.spark.spread import Spread
 from tidings.spark.standing import DIGEST, sort_out
@@ -49,6 +51,7 @@ Listener: TypeAlias = Callable[[Figures], None]
 SMALL = 2_000
 """Where no task reads more events than this, and none of these is large, the driver does the batch by itself."""
 
+_BETWEEN_LOOKS = 5.0
 _LARGE = 1 << 16
 _ROW = (1 << 33) - 1
 
@@ -66,7 +69,7 @@ class Sinks:
 
 
 @dataclass
-class _Batch:
+class Batch:
     """A batch under way."""
 
     number: int
@@ -112,28 +115,44 @@ class Pipeline:
         self._seen, self._seen_before = SeenEvents(), -1
         self._was_small = small > 0
         self._running = threading.Lock()
+        self._last, self._over = -1, True
+        self._looked = perf_counter()
+        self._meanwhile = Meanwhile()
+        self._catch_up = CatchUp(subscriptions, self._tables, self._tell, bindings=bindings)
         self._query: StreamingQuery | None = None
         self._failure: Exception | None = None
 
     def start(self, read: DataFrame, trigger: Mapping[str, Any] | None = None) -> StreamingQuery:
         """Begin, or go on where the checkpoint says. `trigger` is as for Spark's `trigger`."""
+        self.begin()
+        writer = self._stream(read).writeStream.foreachBatch(self.batch).option("checkpointLocation", self._checkpoint)
+        self._query = writer.trigger(**(trigger or {"processingTime": "0 seconds"})).start()
+        return self._query
+
+    def begin(self) -> None:
+        """Have the tables for oneself, and see how far one was."""
         for table in (self._tables.archive, self._tables.notifications, self._tables.rejected):
             table.claim(self._records.owner())
             table.clean()
         self._figures.claim(self._records.owner())
-        counted = read.observe("tidings", f.count("event").alias("events"), f.count("reason").alias("problems"))
-        writer = counted.writeStream.foreachBatch(self.batch).option("checkpointLocation", self._checkpoint)
-        self._query = writer.trigger(**(trigger or {"processingTime": "0 seconds"})).start()
-        return self._query
+        self._last = self._records.last()
+        self._over = self._last < 0 or self._figures.has(self._last)
+
+    def _stream(self, read: DataFrame) -> DataFrame:
+        """What the batches are made of."""
+        return read.observe("tidings", f.count("event").alias("events"), f.count("reason").alias("problems"))
 
     def wait(self, seconds: float) -> bool:
         """Whether it is over, or will be before so many seconds; an `EngineError` where it cannot go on."""
         assert self._query is not None, "it was started"
         try:
             # It says int, and takes parts of a second all the same.
-            return bool(self._query.awaitTermination(cast(int, seconds)))
+            over = bool(self._query.awaitTermination(cast(int, seconds)))
         except StreamingQueryException as error:
             raise EngineError(f"the stream cannot go on: {self._failure or error}") from error
+        if over or perf_counter() - self._looked > _BETWEEN_LOOKS:
+            self.look()
+        return over
 
     def stop(self) -> None:
         """End it between two batches."""
@@ -147,17 +166,30 @@ class Pipeline:
             with self._running:
                 if not self._figures.has(number):
                     self._run(read, number)
+                self._over = True
         except Exception as error:
             self._failure = error
             raise
 
     def _run(self, read: DataFrame, number: int) -> None:
-        batch = _Batch(number, perf_counter(), self._records.of(number, self._take))
-        batch.seconds["subscriptions"] = perf_counter() - batch.begin
-        figures = self._done(read, batch)
-        self._figures.write(figures)
+        batch = self._begun(number)
+        self._finish(self._done(read, batch))
+
+    def _finish(self, figures: Figures) -> None:
+        """The batch is done, and these are its figures."""
+        told, self._meanwhile.late = self._meanwhile.late, 0
+        whole = replace(figures, late=told)
+        self._figures.write(whole)
         if self._listener is not None:
-            self._listener(figures)
+            self._listener(whole)
+
+    def _begun(self, number: int) -> Batch:
+        """A batch, with the subscriptions that count for it, when these know of all that was before."""
+        batch = Batch(number, perf_counter(), self._records.of(number, self._taken))
+        self._last, self._over = number, False
+        self._meanwhile.late += self._catch_up(batch.record.late, number)
+        batch.seconds["subscriptions"] = perf_counter() - batch.begin
+        return batch
 
     def _take(self, report: Tell) -> Taken:
         """The subscriptions as they are now; as they were, where their source cannot be used."""
@@ -169,9 +201,34 @@ class Pipeline:
             report(error)
             return Taken(self._subscriptions.version, 0, 0, len(self._subscriptions))
 
-    def _done(self, read: DataFrame, batch: _Batch) -> Figures:
+    def _taken(self, report: Tell) -> Taken:
+        """The same for a batch, with what came since the last one."""
+        taken = self._meanwhile.added_to(self._take(report), report)
+        self._meanwhile = Meanwhile(late=self._meanwhile.late)
+        return taken
+
+    def look(self) -> None:
+        """Take the subscriptions that are new while there is no batch, so that they are told what was before them."""
+        if not self._subscriptions.ready or not self._running.acquire(blocking=False):
+            return
+        try:
+            # A batch that was begun, and will be run again, has its subscriptions: for these, it is among those before.
+            if self._over:
+                try:
+                    taken = self._take(self._meanwhile.problems.append)
+                except ConnectionError:
+                    # Whoever has the subscriptions does not answer. No batch is done without them; this can wait.
+                    return
+                self._meanwhile.count(taken)
+                self._meanwhile.late += self._catch_up(taken.late, self._last + 1)
+        finally:
+            self._looked = perf_counter()
+            self._running.release()
+
+    def _done(self, read: DataFrame, batch: Batch) -> Figures:
         # A batch after a small one is taken for a small one. If it is not, its documents are read twice.
-        if self._was_small:
+        # One process does not have all shards open.
+        if self._was_small and not batch.record.version.shards:
             with batch.stage("read"):
                 rows: pa.Table = _with_bodies(read, self._small).toArrow()
             self._was_small = not pc.any(rows["cut"]).as_py()
@@ -186,7 +243,7 @@ class Pipeline:
         finally:
             kept.unpersist()
 
-    def _worked(self, rows: pa.Table, work_on: Callable[[Task], Work], batch: _Batch) -> Figures:
+    def _worked(self, rows: pa.Table, work_on: Callable[[Task], Work], batch: Batch) -> Figures:
         """Do the batch of which these are the rows, one way or the other."""
         events = rows.filter(pc.is_null(rows["reason"]))
         found = sort_out(events, self._known(batch.number))
@@ -207,7 +264,7 @@ class Pipeline:
         batch.seconds["total"] = perf_counter() - batch.begin
         return Figures.of(batch.number, batch.record, events, counts, rejects, batch.seconds)
 
-    def _archived(self, work: Work, batch: _Batch) -> None:
+    def _archived(self, work: Work, batch: Batch) -> None:
         with batch.stage("archive"):
             work.archive()
 

@@ -5,11 +5,10 @@ catalogue, or `kafka://host:port/topic`.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from os import path as os_path
-from typing import NamedTuple, Unpack
+from typing import Unpack
 
-from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
 from pyspark.sql.types import StructType
@@ -18,27 +17,14 @@ from tidings.errors import UsageError
 from tidings.lang.rows import FIELDS, Known, Report, Row, column_of
 from tidings.lang.watched import Change, Source, Standing, Watched, changes_of_state
 from tidings.spark.events import How, documents_from, read_document_stream
+from tidings.spark.kafka import need_package, read_topic, topic_of, write_notifications
+from tidings.spark.kafka_changes import TopicSource
 from tidings.spark.schema import READ
 
-_KAFKA = re.compile(r"kafka://([^/]+)/([^/?#]+)")
 _TABLE = re.compile(r"\w+(\.\w+){0,2}")
-_PACKAGE = "org.apache.spark:spark-sql-kafka-0-10_2.13"
 Callback = Callable[[DataFrame, int], None]
-
-
-class Topic(NamedTuple):
-    servers: str
-    name: str
-
-
-def topic_of(place: str) -> Topic | None:
-    """The topic that is meant, if it is one."""
-    if not place.startswith("kafka://"):
-        return None
-    match = _KAFKA.fullmatch(place)
-    if match is None:
-        raise UsageError(f"'{place}' should be kafka://host:port/topic")
-    return Topic(match[1], match[2])
+Settings = Mapping[str, str] | None
+"""Those of Kafka: see `kafka.Topic`."""
 
 
 def is_table(spark: SparkSession, place: str) -> bool:
@@ -46,15 +32,13 @@ def is_table(spark: SparkSession, place: str) -> bool:
     return bool(_TABLE.fullmatch(place)) and not os_path.exists(place) and spark.catalog.tableExists(place)
 
 
-def read_stream_from(spark: SparkSession, place: str, max_files: int | None, **how: Unpack[How]) -> DataFrame:
+def read_stream_from(
+    spark: SparkSession, place: str, max_files: int | None, kafka: Settings = None, **how: Unpack[How]
+) -> DataFrame:
     """What is read from a place, as it comes: see `schema.READ`."""
-    topic = topic_of(place)
+    topic = topic_of(place, kafka)
     if topic is not None:
-        reader = spark.readStream.format("kafka").option("kafka.bootstrap.servers", topic.servers)
-        reader = reader.option("subscribe", topic.name).option("startingOffsets", "earliest")
-        if max_files is not None:
-            reader = reader.option("maxOffsetsPerTrigger", max_files)
-        return documents_from(_with_package(spark, reader.load), "value", published="timestamp", **how)
+        return read_topic(spark, topic, max_files, **how)
     if is_table(spark, place):
         return _of_table(spark.readStream.table(place), place, **how)
     if "://" not in place and not os_path.isdir(place):
@@ -85,14 +69,6 @@ def _of_table(table: DataFrame, name: str, **how: Unpack[How]) -> DataFrame:
 
 def _schema(spark: SparkSession) -> StructType:
     return spark.createDataFrame([], READ).schema
-
-
-def _with_package(spark: SparkSession, load: Callable[[], DataFrame]) -> DataFrame:
-    try:
-        return load()
-    except AnalysisException as error:
-        advice = f"start Spark with --packages {_PACKAGE}:{spark.version}"
-        raise UsageError(f"Spark has no Kafka source here: {advice}") from error
 
 
 class TableSource:
@@ -126,32 +102,25 @@ class TableSource:
                     yield Row(self._name, number, dict(zip(table.columns, cells, strict=True)), raw)
 
 
-def subscriptions_at(spark: SparkSession, place: str) -> Source:
-    """The subscriptions of a file, a folder or a table."""
-    if topic_of(place) is not None:
-        raise UsageError(
-            "subscriptions cannot come from Kafka directly; have a stream write them to a folder as NDJSON, "
-            "which is then a log of changes"
-        )
+def subscriptions_at(spark: SparkSession, place: str, kafka: Settings = None) -> Source:
+    """The subscriptions of a file, a folder, a table or a topic."""
+    topic = topic_of(place, kafka)
+    if topic is not None:
+        return TopicSource(spark, topic)
     return TableSource(spark, place) if is_table(spark, place) else Watched(place)
 
 
-def sink_at(spark: SparkSession, place: str) -> Callback | None:
+def sink_at(spark: SparkSession, place: str, kafka: Settings = None) -> Callback | None:
     """What writes a batch of notifications to a table or topic; None where the place is a folder."""
-    topic = topic_of(place)
+    topic = topic_of(place, kafka)
     if topic is not None:
-        return lambda rows, batch: _to_topic(rows, topic)
+        need_package(spark, topic)
+        return lambda rows, batch: write_notifications(rows, topic)
     if not is_table(spark, place):
         return None
     if [each.name for each in spark.catalog.listColumns(place) if each.isPartition] != ["batch"]:
         raise UsageError(f"the table {place} should be partitioned by the column batch, and by no other")
     return lambda rows, batch: _to_table(rows, batch, place)
-
-
-def _to_topic(rows: DataFrame, topic: Topic) -> None:
-    """At least once: the key is the id of the notification, which tells what came before."""
-    messages = rows.select(f.col("notification").alias("key"), f.to_json(f.struct("*")).alias("value"))
-    messages.write.format("kafka").option("kafka.bootstrap.servers", topic.servers).option("topic", topic.name).save()
 
 
 def _to_table(rows: DataFrame, batch: int, table: str) -> None:

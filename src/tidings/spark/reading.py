@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from datetime import datetime
 from functools import lru_cache, partial
-from typing import Any, BinaryIO, TypeAlias, cast
+from typing import Any, BinaryIO, NamedTuple, TypeAlias, cast
 from urllib.parse import urlsplit
 
 import pyarrow as pa
@@ -70,21 +70,41 @@ def read_stage(reading: Reading) -> Callable[[Batches], Batches]:
     return stage
 
 
+class Message(NamedTuple):
+    """A document that is no file; its rows have this source."""
+
+    value: bytes
+    source: str
+    published: datetime | None
+    format: str | None = None
+    """Where it is not that of the `Reading`."""
+
+
 def message_stage(reading: Reading) -> Callable[[Batches], Batches]:
     """From (value, published, source) to events: each value is a document."""
 
-    def stage(batches: Batches) -> Batches:
-        rows = Rows()
+    def messages(batches: Batches) -> Iterator[Message | EventError]:
         for batch in batches:
             for value, published, source in zip(*(column.to_pylist() for column in batch.columns), strict=True):
-                report = partial(rows.problem, name=source)
                 if value is None:
-                    report(EventError("the message is null"))
+                    yield EventError("the message is null", source=source)
                 else:
-                    yield from rows.take(_events(value, reading, report), source, published)
-        yield from rows.rest()
+                    yield Message(value, source, published)
 
-    return stage
+    return lambda batches: read_messages(messages(batches), reading)
+
+
+def read_messages(messages: Iterable[Message | EventError], reading: Reading) -> Batches:
+    """The events of messages; an error stands where a message is none."""
+    rows = Rows()
+    for message in messages:
+        if isinstance(message, EventError):
+            rows.problem(message)
+            continue
+        how = reading if message.format is None else replace(reading, format=message.format)
+        events = _events(message.value, how, partial(rows.problem, name=message.source))
+        yield from rows.take(events, message.source, message.published)
+    yield from rows.rest()
 
 
 def _events(source: Source, reading: Reading, report: Report) -> Iterator[Event]:

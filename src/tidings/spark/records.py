@@ -32,7 +32,8 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """When a batch began and with which subscriptions; how many of these came and went, and what was wrong."""
+    """When a batch began and with which subscriptions; how many of these came and went, what was wrong, and which of
+    their changes may have missed events."""
 
     accepted: str
     version: Version
@@ -40,6 +41,7 @@ class Record:
     gone: int = 0
     standing: int = 0
     problems: list[Problem] = field(default_factory=list)
+    late: list[int] = field(default_factory=list)
 
     @property
     def time(self) -> datetime:
@@ -67,6 +69,10 @@ class Records:
             self._store.write(_OWNER, uuid4().hex.encode())
         return self._store.read(_OWNER).decode()
 
+    def last(self) -> int:
+        """The last batch that was begun; -1 where none was."""
+        return max((int(name[:-5]) for name in self._store.names() if name.endswith(".json")), default=-1)
+
     def of(self, batch: int, take: Callable[[Tell], Taken]) -> Record:
         """The record of a batch, made now if there is none."""
         name = f"{batch}.json"
@@ -78,7 +84,7 @@ class Records:
             more = f"and {len(problems) - _MOST_PROBLEMS:,} more subscriptions that could not be taken"
             problems = [*problems[:_MOST_PROBLEMS], Problem(None, None, None, more)]
         now = datetime.now(UTC).isoformat()
-        record = Record(now, taken.version, taken.put, taken.gone, taken.standing, problems)
+        record = Record(now, taken.version, taken.put, taken.gone, taken.standing, problems, list(taken.late))
         self._store.write(name, record.to_bytes())
         self._store.delete(f"{batch - _KEPT}.json")
         return record

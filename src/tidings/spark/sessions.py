@@ -11,15 +11,18 @@ from pyspark.sql import SparkSession
 
 from tidings.spark.java import java_home, quiet_home
 
-_ROCKS = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
+STORE = "spark.sql.streaming.stateStore.providerClass"
+ROCKS = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
 _SUBMITTED = ("PYSPARK_GATEWAY_PORT", "SPARK_REMOTE", "DATABRICKS_RUNTIME_VERSION")
 """One of these is set where somebody else starts Spark, and says how."""
 
 _LOGGING = Path(__file__).with_name("log4j2.properties")
 OURS = {
     "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile={_LOGGING.as_uri()}",
+    # Of these a file tells the first and the last, of the older kind it does not.
+    "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
     "spark.sql.session.timeZone": "UTC",
-    "spark.sql.streaming.stateStore.providerClass": _ROCKS,
+    STORE: ROCKS,
     "spark.ui.showConsoleProgress": "false",
 }
 _LOCAL = {

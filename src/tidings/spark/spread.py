@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as f
 
+from tidings.match.fast.sharded import shard_name
 from tidings.spark.standing import only_new
 from tidings.spark.work import REJECTS, Task, failed, told_by_driver
 from tidings.spark.writing import Failure, write_matches
@@ -38,7 +39,10 @@ class Spread:
             accepted=task.record.time,
         )
         self._failures = written.failures
-        return {"candidates": written.candidates, "matches": written.matches, "failures": len(written.failures)}
+        counts = {"candidates": written.candidates, "matches": written.matches, "failures": len(written.failures)}
+        if task.record.version.shards:
+            counts |= {"sent": written.sent, **{shard_name(shard): load for shard, load in written.load.items()}}
+        return counts
 
     def reject(self) -> None:
         told = [*told_by_driver(self._task), *(failed(*each) for each in self._failures)]

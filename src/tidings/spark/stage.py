@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 from tidings.errors import EvaluationError, EventError
 from tidings.index.arrays import Ints
 from tidings.match.base import Failure, Match
-from tidings.match.fast.bodies import match_bodies, read_body
+from tidings.match.fast.bodies import Matched, match_bodies, read_body
 from tidings.match.fast.times import Times
 from tidings.rdf.terms import to_json
 from tidings.spark.schema import HIT_ROWS
@@ -75,8 +75,15 @@ class _Task:
 
     def without(self, batch: pa.RecordBatch, problems: _Problems) -> Batches:
         """The matches alone, by the kernels."""
+        matched = self._matched(batch, problems)
+        if matched.rows.size:
+            there = pa.array(matched.rows)
+            nothing = pa.nulls(len(there), pa.string())
+            yield from self._standing(matched.numbers, matched.subscriptions, _of(batch, there), nothing)
+
+    def _matched(self, batch: pa.RecordBatch, problems: _Problems) -> Matched:
         ids, moments = batch["event"], self._moments(batch)
-        matched = match_bodies(
+        return match_bodies(
             self._engine,
             ids,
             batch["body"],
@@ -84,24 +91,17 @@ class _Task:
             problems.failed,
             lambda row: _written(moments[row].as_py()),
         )
-        if matched.rows.size:
-            there = pa.array(matched.rows)
-            nothing = pa.nulls(len(there), pa.string())
-            yield from self._standing(matched.numbers, matched.subscriptions, _of(batch, there), nothing)
 
     def with_bindings(self, batch: pa.RecordBatch, problems: _Problems) -> Batches:
-        """The matches with all their solutions, event by event."""
+        """The matches with all their solutions: of the events that have any, one by one."""
         rows: list[int] = []
         subscriptions: list[str] = []
         texts: list[str] = []
-        columns = (each.to_pylist() for each in (batch["event"], self._moments(batch), batch["body"]))
-        for row, (event, moment, body) in enumerate(zip(*columns, strict=True)):
-            try:
-                about = read_body(event, body, _written(moment))
-            except EventError as error:
-                problems.refused(event, error)
-                continue
-            for match in self._engine.match(about, problems.failed):
+        moments = self._moments(batch)
+        for row in np.unique(self._matched(batch, problems).rows).tolist():
+            event = batch["event"][row].as_py()
+            about = read_body(event, batch["body"][row].as_py(), _written(moments[row].as_py()))
+            for match in self._engine.match(about, _told_already):
                 try:
                     texts.append(bindings_text(match))
                 except EvaluationError as error:
@@ -139,6 +139,10 @@ class _Task:
             ids, events, published, texts, sources = (each.filter(pa.array(stands)) for each in every)
         if len(ids):
             yield _batch(ids, events, published, texts, pa.nulls(len(ids), pa.string()), sources=sources)
+
+
+def _told_already(failure: Failure) -> None:
+    """A subscription that fails on an event has been told when this was first matched."""
 
 
 def _written(moment: datetime) -> str:

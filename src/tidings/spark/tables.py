@@ -22,6 +22,7 @@ from tidings.spark.store import Store, claim
 
 _WRITING = "_writing"
 _NUMBERED = re.compile(r"batch=(\d+)")
+_SEVERAL = re.compile(r"batch=(\d+)-(\d+)")
 
 
 class BatchTable:
@@ -33,7 +34,12 @@ class BatchTable:
         self.folder = self._store.folder
 
     def has(self, batch: int) -> bool:
-        return self._store.is_folder(_place(batch))
+        """Whether it is there, by itself or in a folder of several."""
+        return self._store.is_folder(_place(batch)) or any(
+            int(several[1]) <= batch <= int(several[2])
+            for name in self._store.names()
+            if (several := _SEVERAL.fullmatch(name)) is not None
+        )
 
     def batches(self) -> list[int]:
         """Those that are there."""

@@ -7,8 +7,9 @@ what a task left that was run again, or was lost, is not among them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
+from functools import partial
 from types import TracebackType
 from typing import NamedTuple, TypeAlias
 from uuid import uuid4
@@ -20,6 +21,7 @@ from pyspark.sql import DataFrame, Row
 
 from tidings.delivery.notification import notification_ids
 from tidings.spark.schema import NOTIFICATION_ROWS
+from tidings.spark.shards import sent, shard_stage
 from tidings.spark.stage import match_stage
 from tidings.spark.store import Store
 from tidings.spark.tables import BatchTable
@@ -31,12 +33,19 @@ Failure: TypeAlias = tuple[str | None, str | None, str]
 
 _ROWS = 1 << 16
 _NAMED = ["subscription", "event"]
-_TOLD = "file string, matches long, candidates long, event string, subscription string, reason string"
+_TOLD = (
+    "file string, matches long, candidates long, shard int, sent long, event string, subscription string, reason string"
+)
+_COUNTS = 5
+"""How many of these are counts of a task, and what they are of."""
+
 _TOLD_ROWS = pa.schema(
     [
         ("file", pa.string()),
         ("matches", pa.int64()),
         ("candidates", pa.int64()),
+        ("shard", pa.int32()),
+        ("sent", pa.int64()),
         ("event", pa.string()),
         ("subscription", pa.string()),
         ("reason", pa.string()),
@@ -45,9 +54,13 @@ _TOLD_ROWS = pa.schema(
 
 
 class Written(NamedTuple):
+    """`sent` is how many events came to the shards, and `load` the candidates of each, where there are shards."""
+
     matches: int
     candidates: int
     failures: Sequence[Failure]
+    sent: int = 0
+    load: Mapping[int, int] = {}
 
 
 def write_matches(
@@ -64,8 +77,9 @@ def write_matches(
     columns = [name for name in ("event", "published", "accepted", "body") if name in events.columns]
 
     def put(place: str) -> None:
-        stage = _stage(match_stage(version, bindings=bindings, accepted=accepted, timed=timed), place)
-        rows = events.select(*columns).mapInArrow(stage, _TOLD)
+        how = partial(shard_stage if version.shards else match_stage, bindings=bindings, accepted=accepted, timed=timed)
+        chosen = events.select(*columns)
+        rows = (sent(chosen, version) if version.shards else chosen).mapInArrow(_stage(how(version), place), _TOLD)
         told.extend(rows.collect())
         _keep(Store(place), {row.file for row in told if row.file is not None})
 
@@ -78,7 +92,17 @@ def write_matches(
         sum(row.matches or 0 for row in told),
         sum(row.candidates or 0 for row in told),
         [(row.event, row.subscription, row.reason) for row in told if row.reason is not None],
+        sum(row.sent or 0 for row in told if row.shard is not None),
+        _load(told, version),
     )
+
+
+def _load(told: Sequence[Row], version: Version) -> Mapping[int, int]:
+    load = dict.fromkeys(range(version.shards), 0)
+    for row in told:
+        if row.shard is not None:
+            load[row.shard] += row.candidates
+    return load
 
 
 def _keep(folder: Store, files: set[str]) -> None:
@@ -94,22 +118,39 @@ def _keep(folder: Store, files: set[str]) -> None:
 def _stage(inner: Callable[[Batches], Batches], place: str) -> Callable[[Batches], Batches]:
     def stage(batches: Batches) -> Batches:
         candidates = 0
+        came = _Came()
         with NotificationFile(place) as file:
-            for hits in inner(batches):
+            for hits in inner(came.through(batches)):
                 file.take(hits)
                 candidates += pc.sum(hits["candidates"]).as_py() or 0
                 failed = hits.filter(pc.is_valid(hits["reason"]))
                 if failed.num_rows:
                     yield _told(failed)
         counts = {"file": file.name, "matches": file.size, "candidates": candidates}
+        counts |= {"shard": came.shard, "sent": came.rows}
         yield pa.RecordBatch.from_pylist([counts], _TOLD_ROWS)
 
     return stage
 
 
+class _Came:
+    """How many rows came to a task, and of which shard it is, if of any."""
+
+    def __init__(self) -> None:
+        self.rows = 0
+        self.shard: int | None = None
+
+    def through(self, batches: Batches) -> Batches:
+        for batch in batches:
+            self.rows += batch.num_rows
+            if batch.num_rows and "shard" in batch.schema.names:
+                self.shard = batch["shard"][0].as_py()
+            yield batch
+
+
 def _told(failed: pa.RecordBatch) -> pa.RecordBatch:
-    nothing = [pa.nulls(failed.num_rows, field.type) for field in list(_TOLD_ROWS)[:3]]
-    return pa.record_batch([*nothing, *(failed[name] for name in _TOLD_ROWS.names[3:])], schema=_TOLD_ROWS)
+    nothing = [pa.nulls(failed.num_rows, field.type) for field in list(_TOLD_ROWS)[:_COUNTS]]
+    return pa.record_batch([*nothing, *(failed[name] for name in _TOLD_ROWS.names[_COUNTS:])], schema=_TOLD_ROWS)
 
 
 class NotificationFile:

@@ -37,12 +37,9 @@ class Compacted(NamedTuple):
 
 
 def compact(spark: SparkSession, archive: Archive) -> Compacted | None:
-    """Make one piece of the newer ones; None where there is nothing to be done.
-
-    The newest batch stays as it is: the pipeline may not be done with it.
-    """
+    """Make one piece of the newer ones; None where there is nothing to be done."""
     with archive.maintained():
-        files = {piece: list(archive.events_of(piece)) for piece in archive.pieces()[:-1]}
+        files = {piece: list(archive.events_of(piece)) for piece in archive.pieces()}
         chosen = _chosen({piece: sum(file.size for file in each) for piece, each in files.items()})
         if not chosen:
             return None

@@ -10,6 +10,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any, NamedTuple, TypeAlias
 
 import pyarrow as pa
@@ -79,13 +80,13 @@ class Finder:
     def all_events(self, columns: Sequence[str] = ARCHIVE_ROWS.names, before: int | None = None) -> Iterator[pa.Table]:
         """The whole events of the time, a group of rows at a time; of batches before this one."""
         for file in self.archive.files(self.span, before=before):
-            yield from self._every(file, columns)
+            yield from self.events_of(file, columns)
 
     def events(self, wanted: Wanted) -> Iterator[pa.Table]:
         """The whole events that have such quads, and others."""
         ids = sorted(self.ids(wanted))
         for file in self.archive.files(self.span):
-            yield from self._of(file, ids) if file.piece.compacted else self._every(file, ARCHIVE_ROWS.names)
+            yield from self._of(file, ids) if file.piece.compacted else self.events_of(file, ARCHIVE_ROWS.names)
 
     def by_id(self, ids: Iterable[str]) -> Iterator[pa.Table]:
         """The events that have these ids."""
@@ -93,7 +94,14 @@ class Finder:
         for file in self.archive.files(self.span):
             yield from self._of(file, those)
 
-    def _every(self, file: File, columns: Sequence[str]) -> Iterator[pa.Table]:
+    def newest(self, file: File) -> datetime | None:
+        """When the newest of its events was published, if the file tells without being read."""
+        found = [self._bounds(file, group, "published") for group in range(self._open(file).metadata.num_row_groups)]
+        latest = [bounds[1] for bounds in found if bounds is not None]
+        return max(latest) if found and len(latest) == len(found) else None
+
+    def events_of(self, file: File, columns: Sequence[str]) -> Iterator[pa.Table]:
+        """The whole events of a file that are of the time."""
         needed = list(dict.fromkeys([*columns, "part", *(("published", "accepted") if self.span != ALWAYS else ())]))
         for group in range(self._open(file).metadata.num_row_groups):
             rows = self._of_time(_whole(self._read(file, group, needed)))
