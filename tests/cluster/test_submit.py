@@ -13,8 +13,10 @@ from pathlib import Path
 
 import pyarrow.dataset as ds
 import pytest
-from tests.cluster.cluster import Cluster, spark_home
+from tests.cluster.cluster import Cluster
 from tests.support import ROOT
+
+from tidings.spark.standalone import spark_home
 
 PAGE = (ROOT / "docs" / "cluster.md").read_text()
 TYPE = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"
