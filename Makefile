@@ -31,7 +31,7 @@ bench: $(READY)
 soak: $(READY)
 	PYTHONHASHSEED=0 $(BIN)/python -m tests.soak
 	$(BIN)/python -m tests.soak.recovery
-	TIDINGS_SOAK=1 $(BIN)/python -m pytest -q tests/cluster/test_submit.py tests/cluster/test_standalone.py tests/spark/test_eventcloud.py
+	TIDINGS_SOAK=1 $(BIN)/python -m pytest -q tests/cluster/test_submit.py tests/cluster/test_standalone.py tests/spark/test_eventcloud.py tests/unit/bench
 	TIDINGS_HISTORIES=100 $(BIN)/python -m pytest -q tests/spark/test_histories.py
 
 $(READY): pyproject.toml

@@ -23,3 +23,8 @@ def pytest_sessionstart(session: pytest.Session) -> None:
         matcher = Matcher()
         matcher.add("one", "SELECT ?s { ?s <e:p> ?o }")
         matcher.match_nquads(b"<e:s> <e:p> <e:o> <e:g> .\n")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """What takes longest comes first, so that no worker is left with it when the others are done."""
+    items.sort(key=lambda item: "cluster" not in item.path.parts)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+IN_SOAK = pytest.mark.skipif("TIDINGS_SOAK" not in os.environ, reason="takes long, and runs with make soak")
 ROOT = Path(__file__).resolve().parent.parent
 
 

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
 
-import pytest
 from tests.cluster.cluster import Cluster
+from tests.support import IN_SOAK
 
-pytestmark = pytest.mark.skipif("TIDINGS_SOAK" not in os.environ, reason="takes long, and runs with make soak")
+pytestmark = IN_SOAK
 # A process can have one session, and the one of the tests may have another.
 SCRIPT = """
 import json, os, sys, time

@@ -14,13 +14,12 @@ from pathlib import Path
 import pyarrow.dataset as ds
 import pytest
 from tests.cluster.cluster import Cluster
-from tests.support import ROOT
+from tests.support import IN_SOAK, ROOT
 
 from tidings.spark.standalone import spark_home
 
 PAGE = (ROOT / "docs" / "cluster.md").read_text()
 TYPE = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"
-IN_SOAK = pytest.mark.skipif("TIDINGS_SOAK" not in os.environ, reason="takes long, and runs with make soak")
 BARE = getattr(sys, "_base_executable", sys.executable)
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from pyspark.sql import SparkSession
+from tests.support import IN_SOAK
 
 from tidings.bench import eventcloud
 from tidings.bench.eventcloud_ways import CHAINED, ONE_STEP, SHARDED, Ways
@@ -18,7 +18,7 @@ from tidings.bench.report import keep
 from tidings.bench.settings import Settings
 from tidings.bench.workloads.eventcloud import Parameters
 
-pytestmark = pytest.mark.skipif("TIDINGS_SOAK" not in os.environ, reason="takes long, and runs with make soak")
+pytestmark = IN_SOAK
 TINY = eventcloud.Sizes((2,), 20, (40,), (3,), 1, (20,), 3, 1)
 
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from tests.support import IN_SOAK
 
 from tidings.bench import gtopss
 from tidings.bench.gtopss_claims import Found, claims
@@ -149,6 +150,7 @@ def measured() -> Found:
     return gtopss.measured(TINY, Settings())
 
 
+@IN_SOAK
 def test_a_tiny_run_gives_everything(measured: Found, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(gtopss, "measured", lambda sizes, settings: measured)
     report = gtopss.at_sizes(TINY, Settings())
@@ -160,6 +162,7 @@ def test_a_tiny_run_gives_everything(measured: Found, tmp_path: Path, monkeypatc
     assert "(5, 35)" in page.read_text(encoding="utf-8")
 
 
+@IN_SOAK
 def test_counters_decide_what_they_can(measured: Found) -> None:
     told = {claim.text: claim.holds for claim in claims(measured)}
     assert told["memory falls as subscriptions overlap more"]
@@ -167,6 +170,7 @@ def test_counters_decide_what_they_can(measured: Found) -> None:
     assert told[next(text for text in told if "square of the stars" in text)]
 
 
+@IN_SOAK
 def test_all_rivals_find_the_same(measured: Found) -> None:
     assert {rival.name for rival in measured.rivals} == {
         "gtopss",

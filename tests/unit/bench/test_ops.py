@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from tests.support import IN_SOAK
 
 from tidings.bench.ops import Sizes, at_sizes
 from tidings.bench.settings import Settings
@@ -124,6 +125,7 @@ def test_all_matchers_agree(classes: int) -> None:
 # -------------------------------------------------------------------------------------------------------------- report
 
 
+@IN_SOAK
 def test_a_report_has_every_claim() -> None:
     told: list[str] = []
     report = at_sizes(TINY, Settings(tell=told.append))

@@ -6,7 +6,7 @@ import gc
 from sys import getsizeof
 
 import pytest
-from tests.support import data_dir
+from tests.support import IN_SOAK, data_dir
 
 from tidings.bench import rtf as bench
 from tidings.bench.measure import refuse
@@ -174,6 +174,7 @@ def test_what_is_kept_is_counted_as_in_the_paper() -> None:
     assert kept["ibroker"] == 3 * 3 + 1 + 5 + 5 + 3 * 2
 
 
+@IN_SOAK
 def test_a_small_run_answers_every_claim() -> None:
     told: list[str] = []
     report = bench.at_sizes(bench.Sizes((40, 80), publications=3, more=10), MADE_UP, Settings(tell=told.append))
