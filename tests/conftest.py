@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -26,16 +25,6 @@ def pytest_sessionstart(session: pytest.Session) -> None:
         matcher.match_nquads(b"<e:s> <e:p> <e:o> <e:g> .\n")
 
 
-_FIRST = ("cluster", "kafka", "spark")
-
-
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """What needs Spark, and all cores, comes first: so one worker does it, with one session, while the others do the
-    rest, and none is left with something long when the others are done.
-    """
-
-    def place(item: pytest.Item) -> int:
-        folder = item.path.relative_to(Path(__file__).parent).parts[0]
-        return _FIRST.index(folder) if folder in _FIRST else len(_FIRST)
-
-    items.sort(key=place)
+    """What takes longest comes first, so that no worker is left with it when the others are done."""
+    items.sort(key=lambda item: "cluster" not in item.path.parts)
