@@ -51,7 +51,10 @@ def events_named(query: Query) -> frozenset[str] | None:
     equal: dict[Var, Term] = {}
     for part in _scope(query.where):
         if isinstance(part, Graph):
-            (variables if isinstance(part.name, Var) else names).add(part.name)  # type: ignore[arg-type]
+            if isinstance(part.name, Var):
+                variables.add(part.name)
+            else:
+                names.add(part.name)
         for expr in part.filters if isinstance(part, Block | Filter) else ():
             for each in _conjuncts(expr):
                 match each:
