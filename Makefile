@@ -26,11 +26,13 @@ bench: $(READY)
 	$(BIN)/tidings bench --output bench/results
 
 # Half an hour of new cases; TIDINGS_SOAK_MINUTES says how long instead. `python -m tests.soak --help` has the rest.
-# Then fifty kills of each kind on a cluster, with `python -m tests.soak.recovery`, all that is said about clusters, and a
+# Then kills of each kind on a cluster, with `python -m tests.soak.recovery`, all that is said about clusters, and a
 # hundred histories of who was told of what.
 soak: $(READY)
 	PYTHONHASHSEED=0 $(BIN)/python -m tests.soak
 	$(BIN)/python -m tests.soak.recovery
+	$(BIN)/python -m tests.soak.recovery --way shards --kills 20
+	$(BIN)/python -m tests.soak.recovery --way chained --kills 20
 	TIDINGS_SOAK=1 $(BIN)/python -m pytest -q tests/cluster/test_submit.py tests/cluster/test_standalone.py tests/spark/test_eventcloud.py tests/unit/bench
 	TIDINGS_HISTORIES=100 $(BIN)/python -m pytest -q tests/spark/test_histories.py
 

@@ -7,6 +7,8 @@ import os
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests import quick_java
+
 # The quick profile takes the same cases every time, so that a red run is about the change; the soak finds new ones.
 settings.register_profile(
     "quick", deadline=None, print_blob=True, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
@@ -16,13 +18,20 @@ settings.load_profile("soak" if os.environ.get("TIDINGS_SOAK") else "quick")
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:
-    """Compile the kernels before the workers begin, so that they need not all do it, nor wait for it within a test."""
+    """Make what takes long before the workers begin, so that they need not all do it, nor wait for it within a test."""
     if not hasattr(session.config, "workerinput"):
         from tidings import Matcher
 
+        wait_for_java = quick_java.begin()
         matcher = Matcher()
         matcher.add("one", "SELECT ?s { ?s <e:p> ?o }")
         matcher.match_nquads(b"<e:s> <e:p> <e:o> <e:g> .\n")
+        wait_for_java()
+
+
+def pytest_xdist_auto_num_workers() -> int:
+    """One more than there are cores: much of what is tested is other processes, for which a worker only waits."""
+    return (os.cpu_count() or 1) + 1
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 from tests.cluster.processes import Process, below, can_be_seen, kill
 
 from tidings.errors import EngineError, UsageError
-from tidings.spark.standalone import QUICK_TO_START, Standalone
+from tidings.spark.standalone import Standalone
 
 CORES = 2
 _EXECUTOR = "org.apache.spark.executor.CoarseGrainedExecutorBackend"
@@ -20,10 +20,7 @@ _SETTINGS = {
     "spark.master.rest.enabled": "false",
     "spark.worker.ui.retainedExecutors": "10",
     "spark.ui.enabled": "false",
-    "spark.driver.memory": "700m",
-    "spark.driver.defaultJavaOptions": QUICK_TO_START,
     "spark.executor.memory": "700m",
-    "spark.executor.defaultJavaOptions": QUICK_TO_START,
     "spark.locality.wait": "0",
     "spark.sql.shuffle.partitions": "2",
 }
@@ -39,6 +36,7 @@ class Cluster(Standalone):
     def __init__(self, root: Path, *, executors: int = 1) -> None:
         cores = {"spark.executor.cores": str(CORES // executors)}
         super().__init__(root, cores=CORES, defaults={**_SETTINGS, **cores})
+        self.environment = {**self.environment, "SPARK_DRIVER_MEMORY": "700m"}
 
     def stop(self) -> None:
         for process in self.processes:

@@ -44,7 +44,7 @@ class Driver:
         command += ["--once"] if once else []
         with self.log.open("wb") as out:
             self._process = subprocess.Popen(
-                [*command, "--max-files", str(MAX_FILES), *options],
+                [*command, "--max-files", str(MAX_FILES), *options, *world.options],
                 stdin=subprocess.DEVNULL,
                 stdout=out,
                 stderr=subprocess.STDOUT,
@@ -61,7 +61,7 @@ class Driver:
 
     def finishes(self, batch: int) -> None:
         """Wait until it has done a batch, whatever has happened to its helpers."""
-        until(lambda: self.goes_on() and batch in self._world.done(), f"batch {batch} is done")
+        until(lambda: self.goes_on() and self._world.over(batch), f"batch {batch} is done")
 
     def ends(self) -> None:
         until(lambda: not self.goes_on(), "the pipeline has ended")
@@ -112,6 +112,8 @@ class Ordeal:
                 if kind == "driver":
                     self._world.change_subscriptions()
                     self._world.publish()
+                    if self.landed.total() == len(self._left):
+                        self._world.finish()
                     driver = self._begin()
                 else:
                     driver.finishes(batch)

@@ -44,6 +44,9 @@ class Accepted(NamedTuple):
 class World:
     """A folder with everything in it. Whatever is random follows from the seed."""
 
+    options: tuple[str, ...] = ()
+    """Of `tidings pipeline`."""
+
     def __init__(self, root: Path, seed: int) -> None:
         self.root = root
         self._random = random.Random(seed)
@@ -81,6 +84,9 @@ class World:
         for place in range(MAX_FILES):
             size = SMALL + 100 if turn == 1 and place == 0 else self._random.randrange(20, 60)
             self._write([self._event(large=turn == 2 and place == number == 0) for number in range(size)])
+
+    def finish(self) -> None:
+        """Documents for the end, if any are needed."""
 
     def _write(self, events: list[list[str]]) -> None:
         number, draw = self._files, self._random
@@ -155,7 +161,11 @@ class World:
         """The batch that has begun, as Spark and the pipeline say, and is not done."""
         last = max(self.begun(), default=None)
         planned = _numbers(self.checkpoint / "offsets", "")
-        return last if last is not None and last in planned and last not in self.done() else None
+        return last if last is not None and last in planned and not self.over(last) else None
+
+    def over(self, batch: int) -> bool:
+        """Whether a batch is done; of one in which nothing came, only Spark may tell."""
+        return batch in self.done() or (self.checkpoint / "commits" / str(batch)).exists()
 
     def seconds(self) -> list[float]:
         """What the batches took that are done."""
@@ -169,22 +179,22 @@ class World:
     def differences(self) -> Iterator[str]:
         """What is not as it has to be, now that the pipeline has come to its end."""
         accepted, rejects = self._accepted()
-        notified = _rows(self.notifications)
+        notified = rows(self.notifications)
         pairs, failed = self._matches(accepted)
-        yield from _different("notification", pairs, Counter((row["subscription"], row["event"]) for row in notified))
+        yield from different("notification", pairs, Counter((row["subscription"], row["event"]) for row in notified))
         ids = Counter(row["notification"] for row in notified)
-        yield from _different("id", Counter(notification_id(*pair) for pair in pairs), ids)
-        archived = Counter((row["event"], row["batch"], row["body"]) for row in _rows(self.checkpoint / "archive"))
+        yield from different("id", Counter(notification_id(*pair) for pair in pairs), ids)
+        archived = Counter((row["event"], row["batch"], row["body"]) for row in rows(self.checkpoint / "archive"))
         events = Counter((id, batch, event.body) for id, (batch, event) in accepted.items())
-        yield from _different("event", events, archived)
-        told = [_reject(row) for row in _rows(self.checkpoint / "rejected")]
+        yield from different("event", events, archived)
+        told = [_reject(row) for row in rows(self.checkpoint / "rejected")]
         bad = Counter(row[0:2] for row in told if row[0] == "subscription")
-        yield from _different("bad subscription", Counter([("subscription", "bad.rq")]), Counter(set(bad)))
+        yield from different("bad subscription", Counter([("subscription", "bad.rq")]), Counter(set(bad)))
         others = Counter(row for row in told if row[0] != "subscription")
-        yield from _different("reject", rejects + failed, others)
+        yield from different("reject", rejects + failed, others)
         counted = Counter({figures["batch"]: figures["matches"] for figures in self._figures()})
-        yield from _different("count", Counter(row["batch"] for row in notified), +counted)
-        yield from _different("batch", Counter(_numbers(self.checkpoint / "offsets", "")), Counter(self.done()))
+        yield from different("count", Counter(row["batch"] for row in notified), +counted)
+        yield from different("batch", Counter(_numbers(self.checkpoint / "offsets", "")), Counter(self.done()))
 
     def ways(self) -> set[str]:
         """How batches were done: by the driver itself, or spread."""
@@ -245,7 +255,7 @@ def _numbers(folder: Path, suffix: str) -> list[int]:
     return sorted(int(stem) for stem in stems if stem.isdigit())
 
 
-def _rows(folder: Path) -> list[Row]:
+def rows(folder: Path) -> list[Row]:
     rows: list[Row] = ds.dataset(folder, format="parquet", partitioning="hive").to_table().to_pylist()
     return rows
 
@@ -255,7 +265,7 @@ def _reject(row: Row) -> Reject:
     return row["kind"], source, row["line"], row["event"], row["reason"]
 
 
-def _different(what: str, expected: Counter[Any], found: Counter[Any]) -> Iterator[str]:
+def different(what: str, expected: Counter[Any], found: Counter[Any]) -> Iterator[str]:
     for each, count in (expected - found).items():
         yield f"{what} {each}: {count} missing"
     for each, count in (found - expected).items():

@@ -21,7 +21,7 @@ from tidings.rdf.event import Event
 X = m.V("x")
 
 
-@check.examples(1200)
+@check.examples(400)
 @given(gtopss_cases())
 def test_joins_and_constraints(case: tuple[m.GtopssSubscription, m.World]) -> None:
     subscription, world = case
@@ -37,7 +37,7 @@ def _is_a_subscriptions() -> dict[m.Check, Query]:
     return {c: parse(text(m.GtopssSubscription((edge,))), "gtopss") for c, edge in edges.items()}
 
 
-@check.examples(1000)
+@check.examples(400)
 @given(is_a_worlds())
 def test_is_a(world: m.World) -> None:
     queries = {repr(constraint): query for constraint, query in _is_a_subscriptions().items()}

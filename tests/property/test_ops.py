@@ -18,13 +18,13 @@ def _agree(case: Case) -> None:
     check.agree(subscription, world, Result(rows) if rows is not None else None)
 
 
-@check.examples(1200)
+@check.examples(400)
 @given(ops_cases())
 def test_walks_through_the_event(case: Case) -> None:
     _agree(case)
 
 
-@check.examples(1200)
+@check.examples(400)
 @given(ops_shapes())
 def test_shapes(case: Case) -> None:
     _agree(case)

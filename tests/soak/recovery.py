@@ -1,6 +1,6 @@
 """The recovery soak: a pipeline on a cluster, with kills at random moments. `make soak` runs it.
 
-    python -m tests.soak.recovery [--kills 50] [--seed N] [--output build/soak]
+    python -m tests.soak.recovery [--way one-step] [--kills 50] [--seed N] [--output build/soak]
 
 So many executors, Python workers and drivers are killed while a batch is under way, a few in each round; then what the
 pipeline has written is compared with what one process finds. The folder of a round with a difference is kept, and the
@@ -19,16 +19,20 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
+from tests import quick_java
 from tests.cluster.cluster import Absent, running
 from tests.cluster.kills import KINDS, Ordeal
+from tests.cluster.ways import Parts, Sharded
 from tests.cluster.world import World
 
 EACH_ROUND = 5
 SHOWN = 20
+WAYS = {"one-step": World, "shards": Sharded, "chained": Parts}
 tell = partial(print, flush=True)
 
 
 class Settings(NamedTuple):
+    way: str
     kills: int
     seed: int
     output: Path
@@ -36,17 +40,18 @@ class Settings(NamedTuple):
 
 def arguments() -> Settings:
     parser = argparse.ArgumentParser(prog="python -m tests.soak.recovery", description="kills, and what comes of them")
+    parser.add_argument("--way", choices=WAYS, default="one-step")
     parser.add_argument("--kills", type=int, default=50, help="of each kind")
     parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(1_000_000))
     parser.add_argument("--output", type=Path, default=Path("build/soak"))
     given = parser.parse_args()
-    return Settings(given.kills, given.seed, given.output)
+    return Settings(given.way, given.kills, given.seed, given.output)
 
 
-def one_round(folder: Path, seed: int, kills: int, executors: int) -> tuple[Counter[str], list[str]]:
+def one_round(way: str, folder: Path, seed: int, kills: int, executors: int) -> tuple[Counter[str], list[str]]:
     """The kills that landed, and what is wrong then."""
     with running(folder / "spark", executors=executors) as cluster:
-        world = World(folder / "world", seed)
+        world = WAYS[way](folder / "world", seed)
         ordeal = Ordeal(cluster, world, seed, kills, lambda text: tell(f"  {text}"))
         try:
             ordeal.run()
@@ -57,14 +62,15 @@ def one_round(folder: Path, seed: int, kills: int, executors: int) -> tuple[Coun
 
 def main() -> int:
     settings = arguments()
+    quick_java.begin()()
     start, landed, failed = time.time(), Counter[str](), 0
-    tell(f"recovery: seed {settings.seed}, {settings.kills} kills of each kind")
+    tell(f"recovery of {settings.way}: seed {settings.seed}, {settings.kills} kills of each kind")
     sizes = [min(EACH_ROUND, settings.kills - done) for done in range(0, settings.kills, EACH_ROUND)]
     for number, size in enumerate(sizes):
         folder = (settings.output / f"recovery-{settings.seed}-{number}").resolve()
         shutil.rmtree(folder, ignore_errors=True)
         try:
-            kills, problems = one_round(folder, settings.seed + number, size, executors=1 + number % 2)
+            kills, problems = one_round(settings.way, folder, settings.seed + number, size, executors=1 + number % 2)
         except Absent as reason:
             tell(f"there is no cluster here: {reason}")
             return 2

@@ -8,16 +8,12 @@ import pytest
 from pyspark.sql import SparkSession
 from tests.kafka.jars import Absent, jars
 
-from tidings.spark.sessions import OURS, session
-
-OPTIONS = "spark.driver.extraJavaOptions"
-QUICK = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
-"""What is run once or twice is not worth much compiling."""
+from tidings.spark.sessions import session
 
 
 @pytest.fixture(scope="session")
 def spark() -> Iterator[SparkSession]:
-    running = session("tests", master="local[2]", options={OPTIONS: f"{OURS[OPTIONS]} {QUICK}", **_kafka()})
+    running = session("tests", master="local[2]", options=_kafka())
     yield running
     running.stop()
 

@@ -1,7 +1,8 @@
 """A Java for Spark: the machine's own where it will do, or else the one that comes as a Python package.
 
 That one lacks a module which Spark's launcher asks for, and which Spark does without; with others, every start brings a
-warning about it. So Java is started by a small script that drops the request.
+warning about it. So Java is started by a small script that drops the request. It also takes options from the
+environment, before all others: Spark has no place for those that every Java is to have.
 """
 
 from __future__ import annotations
@@ -21,6 +22,9 @@ from tidings.errors import UsageError
 OLDEST = 17
 """The first Java that Spark 4 runs on."""
 
+OPTIONS = "TIDINGS_JAVA_OPTIONS"
+"""Options for every Java that is started here, with spaces between them."""
+
 _VERSION = re.compile(r'version "(?:1\.)?(\d+)')
 _SECONDS = 30
 _SCRIPT = """\
@@ -33,7 +37,8 @@ for argument do
     *) set -- "$@" "$argument" ;;
   esac
 done
-exec {java} "$@"
+# shellcheck disable=SC2086
+exec {java} $TIDINGS_JAVA_OPTIONS "$@"
 """
 _MODULE = "--add-modules=jdk.incubator.vector"
 _PACKAGE = "--add-opens=java.base/sun.security.action=ALL-UNNAMED"

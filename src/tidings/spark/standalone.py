@@ -18,7 +18,7 @@ import pyspark
 from pyspark.sql import SparkSession
 
 from tidings.errors import EngineError
-from tidings.spark.java import java_home
+from tidings.spark.java import java_home, quiet_home
 from tidings.spark.sessions import session
 
 QUICK_TO_START = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
@@ -43,15 +43,16 @@ class Standalone:
     """`url` is its master, once it is started. `environment` is what whoever uses it from outside has to have."""
 
     def __init__(self, root: Path, *, cores: int, defaults: Mapping[str, str] | None = None) -> None:
-        """`cores` are those that the worker gives away, whatever the machine has; `defaults` are settings of Spark."""
+        """`cores` are those that the worker gives away, whatever the machine has.
+
+        `defaults` are settings of Spark, which a session may change.
+        """
         self.root = root
         self.cores = cores
         self.url = ""
-        self.environment = _environment(root)
+        self.environment = _environment(root, defaults or {})
         self.processes: list[subprocess.Popen[bytes]] = []
-        (root / "conf").mkdir(parents=True)
-        lines = "".join(f"{name} {value}\n" for name, value in (defaults or {}).items())
-        (root / "conf" / "spark-defaults.conf").write_text(lines)
+        root.mkdir(parents=True)
 
     def start(self) -> None:
         master = self._start("master.Master", "--port", "0", "--webui-port", "0")
@@ -138,12 +139,13 @@ def spark_home() -> Path:
     return Path(pyspark.__file__).parent
 
 
-def _environment(root: Path) -> Mapping[str, str]:
+def _environment(root: Path, defaults: Mapping[str, str]) -> Mapping[str, str]:
+    given = " ".join(f"-D{name}={value}" for name, value in defaults.items())
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("SPARK_", "PYSPARK_"))}
     return kept | {
-        "JAVA_HOME": java_home(),
-        "SPARK_DAEMON_JAVA_OPTS": QUICK_TO_START,
-        "SPARK_CONF_DIR": str(root / "conf"),
+        "JAVA_HOME": quiet_home(java_home()),
+        "SPARK_DAEMON_JAVA_OPTS": f"{QUICK_TO_START} {given}",
+        "SPARK_SUBMIT_OPTS": given,
         "SPARK_LOCAL_IP": _HERE,
         "SPARK_LOCAL_DIRS": str(root / "local"),
         "SPARK_WORKER_DIR": str(root / "work"),

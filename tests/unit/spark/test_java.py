@@ -9,7 +9,7 @@ import pytest
 
 from tidings.errors import UsageError
 from tidings.spark import java
-from tidings.spark.java import java_home, java_version, script_home
+from tidings.spark.java import OPTIONS, java_home, java_version, script_home
 
 
 def fake(home: Path, version: str) -> Path:
@@ -55,10 +55,16 @@ def test_where_there_is_none_it_is_said_what_was_tried(tmp_path: Path, monkeypat
         java_home({"JAVA_HOME": str(tmp_path / "old"), "PATH": ""})
 
 
-def test_the_script_drops_the_module_that_is_missing_and_nothing_else(tmp_path: Path) -> None:
+def test_the_script_drops_the_module_that_is_missing_and_nothing_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv(OPTIONS, raising=False)
     program = fake(tmp_path / "it's a home", "25")
     home = script_home(program, tmp_path / "cache")
     assert script_home(program, tmp_path / "cache") == home
     asked = ["-cp", "a b", "--add-modules=jdk.incubator.vector", "", "$HOME", "*"]
     ran = subprocess.run([home / "bin" / "java", *asked], capture_output=True, text=True, check=True)
     assert ran.stdout == "-cp|a b||$HOME|*|"
+    monkeypatch.setenv(OPTIONS, "-Xmx1g -Xshare:auto")
+    ran = subprocess.run([home / "bin" / "java", "-x"], capture_output=True, text=True, check=True)
+    assert ran.stdout == "-Xmx1g|-Xshare:auto|-x|"
