@@ -9,7 +9,7 @@ from pathlib import Path
 from tests.cluster.world import MAX_FILES, Accepted, World, different, rows
 
 from tidings.delivery.notification import notification_id
-from tidings.errors import SubscriptionError
+from tidings.errors import EventError, SubscriptionError
 from tidings.lang import parse
 from tidings.lang.conjunctive import conjunction
 from tidings.rdf.read import read_events
@@ -51,7 +51,9 @@ class Parts(World):
     def differences(self) -> Iterator[str]:
         text = self.root / "whole.nq"
         text.write_text("".join(self._whole))
-        accepted = {event.id: Accepted(0, event) for event in read_events(str(text))}
+        problems: list[EventError] = []
+        accepted = {event.id: Accepted(0, event) for event in read_events(str(text), report=problems.append)}
+        assert not problems, "everything can be read"
         pairs, failed = self._matches(accepted)
         assert not failed, "the oracle decides everything"
         notified, archived = rows(self.notifications), rows(self.checkpoint / "archive")
