@@ -29,11 +29,6 @@ def pytest_sessionstart(session: pytest.Session) -> None:
         wait_for_java()
 
 
-def pytest_xdist_auto_num_workers() -> int:
-    """One more than there are cores: much of what is tested is other processes, for which a worker only waits."""
-    return (os.cpu_count() or 1) + 1
-
-
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """What takes longest comes first, so that no worker is left with it when the others are done."""
     items.sort(key=lambda item: "cluster" not in item.path.parts)

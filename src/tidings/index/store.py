@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from tidings.index.arrays import Ints, Longs, Words
+from tidings.index.arrays import Bytes, Ints, Longs, Words
 from tidings.index.atoms import Kind
 from tidings.index.growing import Growing
 from tidings.index.kernels.atoms import chain, find_atom, insert_atoms
@@ -313,8 +313,10 @@ class Store:
         order, as are the subscriptions, so that what a kernel meets in a row is side by side in all arrays.
         """
         self._flush()
-        rows = self._row_order()
-        rules = self._rule_order(rows)
+        # Looked at once: a subscription may be taken out at any moment, by another thread.
+        alive = self._alive.filled.copy()
+        rows = self._row_order(alive)
+        rules = self._rule_order(alive, rows)
         of = self._subscription.filled[rules]
         begins = np.ones(of.size, bool)
         begins[1:] = of[1:] != of[:-1]
@@ -342,14 +344,14 @@ class Store:
             self._filed(rows, renumbered),
         ), kept
 
-    def _row_order(self) -> Ints:
+    def _row_order(self, alive: Bytes) -> Ints:
         """The filings of rules that are alive, by atom and second atom."""
-        alive = np.flatnonzero(self._alive.filled[self._entry_rule.filled])
-        return alive[np.lexsort((self._entry_second.filled[alive], self._entry_atom.filled[alive]))].astype(np.int32)
+        rows = np.flatnonzero(alive[self._entry_rule.filled])
+        return rows[np.lexsort((self._entry_second.filled[rows], self._entry_atom.filled[rows]))].astype(np.int32)
 
-    def _rule_order(self, rows: Ints) -> Ints:
+    def _rule_order(self, alive: Bytes, rows: Ints) -> Ints:
         """The rules that are alive, those of a subscription side by side, by the first row that it is in."""
-        rules = np.flatnonzero(self._alive.filled).astype(np.int32)
+        rules = np.flatnonzero(alive).astype(np.int32)
         of = self._subscription.filled
         place = np.full(int(of.max(initial=0)) + 1, rows.size, np.int32)
         # The first row is the last one to be written.

@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 
 from tidings.errors import SnapshotError
+from tidings.index.arrays import Bytes, Ints
+from tidings.index.store import Store
 from tidings.lang import parse, to_text
 from tidings.lang.lexer import MAX_LENGTH
 from tidings.match.base import Failure
@@ -114,6 +116,24 @@ class TestParts:
         assert len(engine) == len(there)
         for wanted in range(40):
             assert ids(engine, NUMBERED[wanted]) == sorted(id for id, p in there.items() if p == wanted)
+
+    def test_what_is_taken_out_while_it_is_merged(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Between the order of the rows and that of the rules. It was then a row of the last rule that there was."""
+        engine = Fast(Ontology.empty())
+        for n in range(30):
+            engine.add(f"s{n}", query(numbered(n)))
+        inner = Store._row_order
+
+        def then_remove(store: Store, alive: Bytes) -> Ints:
+            rows = inner(store, alive)
+            engine.remove("s10")
+            return rows
+
+        monkeypatch.setattr(Store, "_row_order", then_remove)
+        engine.merge()
+        assert len(engine) == 29
+        for n in range(30):
+            assert ids(engine, NUMBERED[n]) == ([] if n == 10 else [f"s{n}"])
 
     def test_dead_subscriptions_leave_the_arrays_at_a_merge(self) -> None:
         engine = Fast(Ontology.empty())
