@@ -24,7 +24,7 @@ from tidings.rdf.event import Event
 from tidings.rdf.terms import iri, iri_text, parts
 
 
-@check.examples(600)
+@check.examples(300)
 @given(st.one_of(sparql_cases(), ops_cases(), gtopss_cases()))
 def test_an_explanation_agrees_with_the_verifier(case: tuple[m.Subscription, m.World]) -> None:
     subscription, world = case

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 
 import pytest
 from pyspark.sql import SparkSession
 from tests.kafka.jars import Absent, jars
+from tests.support import ROOT
 
 from tidings.spark.sessions import session
 
 
 @pytest.fixture(scope="session")
 def spark() -> Iterator[SparkSession]:
-    running = session("tests", master="local[2]", options=_kafka())
+    # The daemon is found there.
+    os.environ["PYTHONPATH"] = str(ROOT)
+    options = {"spark.python.daemon.module": "tests.spark.daemon", **_kafka()}
+    running = session("tests", master="local[2]", options=options)
     yield running
     running.stop()
 

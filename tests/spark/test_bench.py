@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from pyspark.sql import SparkSession
+from tests.support import IN_SOAK
 
 from tidings.bench.spark_memory import held
 from tidings.bench.spark_rates import rates
@@ -31,6 +32,7 @@ def test_rates(spark: SparkSession, made: Made, index: Path, tmp_path: Path) -> 
     assert min(found.embedded, found.spark, found.identity) > 0
 
 
+@IN_SOAK
 def test_latency(spark: SparkSession, made: Made, tmp_path: Path) -> None:
     found = latency(made, tmp_path / "stream", 2, 10, lambda what: None)
     assert (found.documents, found.changes) == (4, 10)

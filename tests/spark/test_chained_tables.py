@@ -34,10 +34,10 @@ def assert_found(spark: SparkSession, world: World, folder: Path) -> None:
 
 def test_every_case_generated_ones_and_nanopublications(spark: SparkSession, tmp_path: Path) -> None:
     """In one world, and so by one job."""
-    world = everything(11, 12)
+    world = everything(11)
     files = sorted((data() / "wikipathways-nanopubs").glob("*.trig.zst"))
     if files:
-        events = list(read_events([files[0]], by="nanopub", report=_refuse))[:150]
+        events = list(read_events([files[0]], by="nanopub", report=_refuse))[:80]
         work = workload("nanopublications", events, "WikiPathways", 60, 3, len(events), seed=1)
         queries = conjunctive(dict(work.forms()))
         assert len(queries) > 20

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+from tests.support import IN_SOAK
 
 from tidings.bench import parsing
 from tidings.bench.report import keep
@@ -13,6 +14,7 @@ from tidings.bench.settings import Settings
 from tidings.bench.workloads.rtf import generated
 
 
+@IN_SOAK
 def test_a_benchmark_gives_tables_and_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(parsing.rtf, "vocabulary", generated)
     found = parsing.at_scale(0.0005, Settings())

@@ -200,7 +200,7 @@ def test_a_very_long_line_and_a_large_event() -> None:
     data = quads(0) + long + quads(1) + quads(3) + large + quads(4) + outside + quads(5)
     one = whole(data, limits)
     assert len(one[1]) == 3
-    for longest in (100, 5_000, 300_000):
+    for longest in (2_000, 5_000, 300_000):
         assert split(data, longest, limits) == one
 
 
