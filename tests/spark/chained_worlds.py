@@ -10,12 +10,11 @@ from pathlib import Path
 from tests.contract.test_cases import ANSWERED, CASES, events_of, query_of
 from tests.soak.composing import from_cases
 from tests.soak.generated import drawn
-from tests.spark.worlds import Answers, World
+from tests.spark.worlds import Answers, Together, World
 
-from tidings.errors import OntologyError, SubscriptionError
+from tidings.errors import SubscriptionError
 from tidings.lang.conjunctive import conjunction
 from tidings.lang.pattern import Query
-from tidings.ontology import Ontology
 from tidings.rdf.event import Event
 from tidings.rdf.identity import PREFIX
 from tidings.rdf.read import read_triples
@@ -41,53 +40,36 @@ def conjunctive(queries: Mapping[str, Query]) -> dict[str, Query]:
     return found
 
 
-class _Worlds:
-    """Several worlds in one, as far as their ontologies go together: all subscriptions on all events, most of which
-    they were not meant for.
-    """
-
-    def __init__(self) -> None:
-        self._triples: list[Triple] = []
-        self._queries: dict[str, Query] = {}
-        self._events: dict[str, Event] = {}
-
-    def take(
-        self, name: str, ontology: Iterable[Triple], queries: Mapping[str, Query], events: Iterable[Event]
-    ) -> None:
-        own = list(ontology)
-        try:
-            Ontology.of([*self._triples, *own])
-        except OntologyError:
-            return
-        self._triples += own
-        self._queries |= {f"{name}/{id}": query for id, query in conjunctive(queries).items()}
-        for event in events:
-            known = event.id in self._events and not event.id.startswith(PREFIX)
-            id = f"{event.id}-{len(self._events)}" if known else event.id
-            if event.body:
-                self._events[id] = replace(event, id=id, published=None)
-
-    def world(self) -> World:
-        return World(Ontology.of(self._triples), self._queries, list(self._events.values()))
+def _take(
+    worlds: Together, name: str, ontology: Iterable[Triple], queries: Mapping[str, Query], events: Iterable[Event]
+) -> None:
+    """What chained takes of these, if their ontology goes with the others. A name that is known becomes another."""
+    own: dict[str, Event] = {}
+    for event in events:
+        known = (event.id in worlds.events or event.id in own) and not event.id.startswith(PREFIX)
+        id = f"{event.id}-{len(worlds.events) + len(own)}" if known else event.id
+        if event.body and id not in worlds.events:
+            own[id] = replace(event, id=id, published=None)
+    worlds.takes(name, ontology, conjunctive(queries), list(own.values()))
 
 
 def everything(*seeds: int) -> World:
     """The cases of `tests/cases`, and some that are generated."""
-    worlds = _Worlds()
+    worlds = Together()
     for name in ANSWERED:
         case = CASES[name]
         queries = {each.id: query_of(each) for each in case.subscriptions if each.rejected is None}
-        worlds.take(name, read_triples(case.ontology.encode(), format="ttl"), queries, events_of(case))
+        _take(worlds, name, read_triples(case.ontology.encode(), format="ttl"), queries, events_of(case))
     for seed in seeds:
         history = from_cases(drawn(seed, 4), random.Random(seed))
-        worlds.take(f"generated-{seed}", history.ontologies[0], history.queries, history.events)
+        _take(worlds, f"generated-{seed}", history.ontologies[0], history.queries, history.events)
     return worlds.world()
 
 
 def generated(seed: int, each: int = 4) -> World:
     history = from_cases(drawn(seed, each), random.Random(seed))
-    worlds = _Worlds()
-    worlds.take("generated", history.ontologies[0], history.queries, history.events)
+    worlds = Together()
+    _take(worlds, "generated", history.ontologies[0], history.queries, history.events)
     return worlds.world()
 
 

@@ -14,16 +14,12 @@ from pyspark.sql.functions import lit
 from tests.contract.test_cases import ANSWERED, CASES, events_of, ontology_of, query_of
 from tests.soak.composing import from_cases
 from tests.soak.generated import drawn
-from tests.spark.worlds import Answers, World, found_in, streamed
+from tests.spark.worlds import Answers, Together, World, found_in, streamed
 
 from tidings.bench.workloads.fast.base import data
 from tidings.bench.workloads.fast.nanopubs import workload
-from tidings.errors import OntologyError
-from tidings.lang.pattern import Query
 from tidings.ontology import Ontology
-from tidings.rdf.event import Event
 from tidings.rdf.read import read_events, read_triples
-from tidings.rdf.terms import Triple
 from tidings.spark import match
 from tidings.spark.pipeline import SMALL
 
@@ -66,40 +62,15 @@ def test_every_case_in_batches(spark: SparkSession, tmp_path: Path) -> None:
         assert found_in(found[name]) == world_of(name).answers(), name
 
 
-class Room:
-    """Cases that are one world: no two of their events have the same name, and their ontologies go together."""
-
-    def __init__(self) -> None:
-        self._triples: list[Triple] = []
-        self._queries: dict[str, Query] = {}
-        self._events: dict[str, Event] = {}
-
-    def takes(self, name: str) -> bool:
-        """Take a case in, if there is room for it."""
-        case, own = CASES[name], world_of(name)
-        ids = {event.id for event in own.events}
-        triples = [*self._triples, *read_triples(case.ontology.encode(), format="ttl")]
-        try:
-            Ontology.of(triples)
-        except OntologyError:
-            return False
-        if not self._events.keys().isdisjoint(ids):
-            return False
-        self._triples = triples
-        self._queries |= {f"{name}/{id}": query for id, query in own.queries.items()}
-        self._events |= {event.id: event for event in own.events}
-        return True
-
-    def world(self) -> World:
-        return World(Ontology.of(self._triples), self._queries, list(self._events.values()))
-
-
 def shared_worlds() -> list[World]:
-    rooms: list[Room] = []
+    """The cases, as many together as go together."""
+    rooms: list[Together] = []
     for name in TIMELESS:
-        if not any(room.takes(name) for room in rooms):
-            rooms.append(Room())
-            assert rooms[-1].takes(name)
+        own, triples = world_of(name), list(read_triples(CASES[name].ontology.encode(), format="ttl"))
+        events = list(own.events)
+        if not any(room.takes(name, triples, own.queries, events) for room in rooms):
+            rooms.append(Together())
+            assert rooms[-1].takes(name, triples, own.queries, events)
     return [room.world() for room in rooms]
 
 

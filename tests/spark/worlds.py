@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
@@ -13,12 +13,14 @@ from typing import Any
 import pyarrow.dataset as ds
 from pyspark.sql import DataFrame, SparkSession
 
+from tidings.errors import OntologyError
 from tidings.lang import to_text
 from tidings.lang.pattern import Query
 from tidings.match.base import Failure
 from tidings.match.naive import Naive
 from tidings.ontology import Ontology
 from tidings.rdf.event import Event, to_nquads
+from tidings.rdf.terms import Triple
 from tidings.spark import read_document_stream, subscriptions
 from tidings.spark.pipeline import Pipeline, Sinks
 from tidings.spark.schema import EVENTS
@@ -66,6 +68,34 @@ class World:
             size = dice.randint(1, 4)
             (folder / f"{number:04}.nq").write_bytes(b"".join(map(to_nquads, left[:size])))
             left, number = left[size:], number + 1
+
+
+class Together:
+    """Several worlds in one, as far as their ontologies go together: all subscriptions on all events, most of which
+    they were not meant for.
+    """
+
+    def __init__(self) -> None:
+        self._triples: list[Triple] = []
+        self._queries: dict[str, Query] = {}
+        self.events: dict[str, Event] = {}
+
+    def takes(self, name: str, ontology: Iterable[Triple], queries: Mapping[str, Query], events: list[Event]) -> bool:
+        """Whether it could take these in: no event may have the name of another."""
+        triples = [*self._triples, *ontology]
+        if not self.events.keys().isdisjoint(event.id for event in events):
+            return False
+        try:
+            Ontology.of(triples)
+        except OntologyError:
+            return False
+        self._triples = triples
+        self._queries |= {f"{name}/{id}": query for id, query in queries.items()}
+        self.events |= {event.id: event for event in events}
+        return True
+
+    def world(self) -> World:
+        return World(Ontology.of(self._triples), self._queries, list(self.events.values()))
 
 
 def solutions(text: str) -> Any:
