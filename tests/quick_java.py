@@ -17,10 +17,7 @@ from pathlib import Path
 
 from tests.support import ROOT
 from tidings.errors import UsageError
-from tidings.spark.java import OPTIONS, java_home, quiet_home
-
-QUICK = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
-"""What is run once or twice is not worth much compiling."""
+from tidings.spark.java import OPTIONS, QUICK_TO_START, java_home, quiet_home
 
 _SILENT = "-Xshare:auto -Xlog:disable -Xlog:all=error:stderr"
 _PATIENCE = 180.0
@@ -28,7 +25,7 @@ _PATIENCE = 180.0
 
 def begin() -> Callable[[], None]:
     """Have the archive made, if there is none, while other things are done; what is given back waits for it."""
-    os.environ[OPTIONS] = QUICK
+    os.environ[OPTIONS] = QUICK_TO_START
     folder = ROOT / "build" / "java"
     maker = None
     if find_spec("pyspark") and not _ready(folder):
@@ -49,7 +46,7 @@ def begin() -> Callable[[], None]:
             except subprocess.TimeoutExpired:
                 maker.kill()
         if find_spec("pyspark") and _ready(folder):
-            os.environ[OPTIONS] = f"{_use(folder)} {QUICK}"
+            os.environ[OPTIONS] = f"{_use(folder)} {QUICK_TO_START}"
 
     return wait
 
@@ -80,7 +77,7 @@ def _make(folder: Path) -> None:
     java = Path(quiet_home(java_home())) / "bin" / "java"
     os.environ[OPTIONS] = ""
     subprocess.run([java, "-Xshare:dump", f"-XX:SharedArchiveFile={base}"], check=True)
-    os.environ[OPTIONS] = f"-XX:SharedArchiveFile={base} {_SILENT} {QUICK}"
+    os.environ[OPTIONS] = f"-XX:SharedArchiveFile={base} {_SILENT} {QUICK_TO_START}"
     _usual_work(folder / "work", f"-XX:ArchiveClassesAtExit={top}")
     if top.exists():
         (folder / "of").write_text(of)

@@ -22,6 +22,9 @@ from tidings.errors import UsageError
 OLDEST = 17
 """The first Java that Spark 4 runs on."""
 
+QUICK_TO_START = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+"""For a Java that does a thing once or twice: that is not worth much compiling."""
+
 OPTIONS = "TIDINGS_JAVA_OPTIONS"
 """Options for every Java that is started here, with spaces between them."""
 

@@ -7,9 +7,11 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
+from pyspark.errors import PySparkRuntimeError
 from pyspark.sql import SparkSession
 
-from tidings.spark.java import java_home, quiet_home
+from tidings.errors import EngineError
+from tidings.spark.java import OPTIONS, java_home, quiet_home
 
 STORE = "spark.sql.streaming.stateStore.providerClass"
 ROCKS = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
@@ -59,7 +61,15 @@ def session(
         settings |= _LOCAL
     for key, value in {**settings, **(options or {})}.items():
         builder = builder.config(key, value)
-    return builder.master(chosen).getOrCreate()
+    try:
+        return builder.master(chosen).getOrCreate()
+    except PySparkRuntimeError as error:
+        if error.getCondition() != "JAVA_GATEWAY_EXITED":
+            raise
+        given = os.environ.get(OPTIONS)
+        more = f", with {OPTIONS}={given}" if given else ""
+        problem = f"Java ended before Spark began, and has said why above ({os.environ['JAVA_HOME']}{more})"
+        raise EngineError(problem) from error
 
 
 def facts(spark: SparkSession) -> Mapping[str, str]:

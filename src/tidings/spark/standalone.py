@@ -18,10 +18,9 @@ import pyspark
 from pyspark.sql import SparkSession
 
 from tidings.errors import EngineError
-from tidings.spark.java import java_home, quiet_home
+from tidings.spark.java import QUICK_TO_START, java_home, quiet_home
 from tidings.spark.sessions import session
 
-QUICK_TO_START = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 _PATIENCE = 180.0
 _BETWEEN_LOOKS = 0.02
 _TO_GO = 15.0

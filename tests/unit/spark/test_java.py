@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import re
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -68,3 +71,16 @@ def test_the_script_drops_the_module_that_is_missing_and_nothing_else(
     monkeypatch.setenv(OPTIONS, "-Xmx1g -Xshare:auto")
     ran = subprocess.run([home / "bin" / "java", "-x"], capture_output=True, text=True, check=True)
     assert ran.stdout == "-Xmx1g|-Xshare:auto|-x|"
+
+
+def test_a_java_that_does_not_start_is_told_of() -> None:
+    """In a process of its own, since there may be a session in this one."""
+    ran = subprocess.run(
+        [sys.executable, "-c", "from tidings.spark import session; session()"],
+        env={**os.environ, OPTIONS: "-Xnonsense"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert "Unrecognized option: -Xnonsense" in ran.stderr
+    assert re.search(r"EngineError: Java ended before Spark began.*TIDINGS_JAVA_OPTIONS=-Xnonsense", ran.stderr)
