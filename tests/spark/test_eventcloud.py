@@ -46,4 +46,4 @@ def test_a_notification_too_few_ends_the_run(spark: SparkSession, tmp_path: Path
     world = World.of(Parameters(5, 1), tmp_path, 1)
     more = replace(world, pairs=world.pairs | {("s00", "http://events.example/none")})
     with pytest.raises(RuntimeError, match="1 notifications are missed, 0 are false, 0 are there twice"):
-        Ways(spark, 2, lambda what: None).point(more, 1)
+        Ways(spark, 2, lambda what: None).points([more], 1)

@@ -9,6 +9,7 @@ import os
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, TypeAlias
@@ -17,7 +18,7 @@ from tidings.bench.eventcloud_asked import asked
 from tidings.bench.eventcloud_claims import Found, claims
 from tidings.bench.eventcloud_report import figures, tables
 from tidings.bench.eventcloud_store import Stored, Storing
-from tidings.bench.eventcloud_ways import Point, Ways
+from tidings.bench.eventcloud_ways import Ways
 from tidings.bench.eventcloud_world import World
 from tidings.bench.report import Report, Row, Table
 from tidings.bench.settings import Settings
@@ -43,7 +44,7 @@ class Sizes:
     stored_rounds: int
 
 
-FULL = Sizes((1, 2, 3, 4), 3_000, (10_000, 30_000), (20, 60), 3, (3_000, 6_000, 9_000), 25, 1)
+FULL = Sizes((1, 2, 3, 4), 3_000, (10_000, 30_000), (20, 60), 3, (3_000, 10_000, 30_000), 25, 1)
 QUICK = Sizes((1, 2), 300, (1_000,), (10,), 1, (100, 300), 25, 1)
 
 
@@ -72,58 +73,37 @@ def at_sizes(sizes: Sizes, settings: Settings, root: Path, sessions: Sessions) -
 
 
 def measured(sizes: Sizes, settings: Settings, root: Path, sessions: Sessions) -> Found:
-    bench = _Bench(sizes, settings, root)
+    world = partial(_world, root, settings.seed)
+    one, accept_all = world(sizes.events), world(sizes.events, 0)
     *fewer, most = sizes.executors
-    few = [bench.few(sessions, count) for count in fewer]
+    few = []
+    for count in fewer:
+        with sessions(count) as spark:
+            few.append(Ways(spark, count, settings.tell).points([one, accept_all], sizes.rounds))
+    by_events = [world(count) for count in sizes.many_events]
+    by_subscriptions = [world(sizes.events, count) for count in sizes.subscriptions]
     with sessions(most) as spark:
-        settings.tell(f"{most} executors")
-        one, accept_all = bench.both(spark, most, complete=True)
-        by_events = [bench.point(spark, most, Parameters(count)) for count in sizes.many_events]
-        by_subscriptions = [bench.point(spark, most, Parameters(sizes.events, count)) for count in sizes.subscriptions]
-        stored = bench.stored(spark)
+        ways = Ways(spark, most, settings.tell)
+        points = ways.points([one, accept_all, *by_events, *by_subscriptions], sizes.rounds, all_of=accept_all)
+        stored = _stored(spark, sizes, settings, root)
+    few.append(points[:2])
+    others = points[2:]
     return Found(
         cores=os.cpu_count() or 1,
-        executors=(*(one for one, _ in few), one),
-        events=(one, *by_events),
-        subscriptions=(one, *by_subscriptions),
-        accept_all=(*(all for _, all in few), accept_all),
+        executors=tuple(one for one, _ in few),
+        events=(points[0], *others[: len(by_events)]),
+        subscriptions=(points[0], *others[len(by_events) :]),
+        accept_all=tuple(all for _, all in few),
         stored=tuple(stored),
     )
 
 
-class _Bench:
-    """Worlds are made when they are first needed, and kept for all executors."""
+def _stored(spark: Any, sizes: Sizes, settings: Settings, root: Path) -> Sequence[Stored]:
+    storing = Storing(spark, root / "stored", settings.seed, settings.tell)
+    # A few first, so that everything is warm.
+    storing.stored(Parameters(min(sizes.stored) // 10, quads=sizes.stored_quads), 2)
+    return [storing.stored(Parameters(count, quads=sizes.stored_quads), sizes.stored_rounds) for count in sizes.stored]
 
-    def __init__(self, sizes: Sizes, settings: Settings, root: Path) -> None:
-        self._sizes = sizes
-        self._settings = settings
-        self._root = root
-        self._worlds: dict[Parameters, World] = {}
 
-    def few(self, sessions: Sessions, count: int) -> tuple[Point, Point]:
-        """What every number of executors is asked, in a session of its own."""
-        with sessions(count) as spark:
-            return self.both(spark, count)
-
-    def both(self, spark: Any, count: int, *, complete: bool = False) -> tuple[Point, Point]:
-        """One subscription, and one that accepts all, after everything is warm."""
-        one, accept_all = Parameters(self._sizes.events), Parameters(self._sizes.events, 0)
-        Ways(spark, count, self._settings.tell).warm_up(self._world(one))
-        return self.point(spark, count, one), self.point(spark, count, accept_all, complete=complete)
-
-    def point(self, spark: Any, count: int, parameters: Parameters, *, complete: bool = False) -> Point:
-        ways = Ways(spark, count, self._settings.tell)
-        return ways.point(self._world(parameters), self._sizes.rounds, complete=complete)
-
-    def stored(self, spark: Any) -> Sequence[Stored]:
-        storing = Storing(spark, self._root / "stored", self._settings.seed, self._settings.tell)
-        sizes, quads = self._sizes, self._sizes.stored_quads
-        # A few first, so that everything is warm.
-        storing.stored(Parameters(min(sizes.stored) // 10, quads=quads), 1)
-        return [storing.stored(Parameters(count, quads=quads), sizes.stored_rounds) for count in sizes.stored]
-
-    def _world(self, parameters: Parameters) -> World:
-        if parameters not in self._worlds:
-            place = self._root / f"world-{len(self._worlds)}"
-            self._worlds[parameters] = World.of(parameters, place, self._settings.seed)
-        return self._worlds[parameters]
+def _world(root: Path, seed: int, events: int, subscriptions: int = 1) -> World:
+    return World.of(Parameters(events, subscriptions), root / f"world-{events}-{subscriptions}", seed)

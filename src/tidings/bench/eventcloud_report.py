@@ -23,7 +23,7 @@ _ALL = (
 _STORED = (
     "By the pipelines, without subscriptions: the seconds of a batch with all events, from reading them to when they "
     "are in the archive; a row of it is a whole event with one-step, a quad with chained. An event is open as long as "
-    "quads may come, and kept in Spark's state meanwhile. The paper goes on to 30,000 events."
+    "quads may come, and kept in Spark's state meanwhile."
 )
 
 

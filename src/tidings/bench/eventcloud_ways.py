@@ -7,6 +7,7 @@ the events whole; chained has them quad by quad, in any order.
 from __future__ import annotations
 
 import json
+import math
 import statistics
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -21,6 +22,10 @@ from tidings.spark.schema import EVENTS
 
 ONE_STEP, SHARDED, CHAINED = "one-step", "one-step, shards", "chained"
 WAYS = (ONE_STEP, SHARDED, CHAINED)
+
+_WARM_LEAST, _WARM_MOST = 3, 10
+_STEADY = 0.95
+"""It is warm when a round takes more than this part of the fastest before it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,19 +83,36 @@ class Ways:
         self._executors = executors
         self._tell = tell
 
-    def warm_up(self, world: World) -> None:
-        """Start the workers, and have everything loaded and compiled that all rounds need."""
-        for name in WAYS:
-            self._round(name, world, "warm-up")
-
-    def point(self, world: World, rounds: int, *, complete: bool = False) -> Point:
-        """Round by round, the ways in turn, every other round backwards."""
-        found: dict[str, list[Counted[int]]] = {name: [] for name in WAYS}
+    def points(self, worlds: Sequence[World], rounds: int, all_of: World | None = None) -> list[Point]:
+        """When all is warm: round by round, each way on each world in turn, every other round backwards. So whatever
+        becomes faster or slower meanwhile does so for all. Solutions are counted of the world `all_of`.
+        """
+        self._warm_up(worlds[0])
+        turns = [(at, name) for at in range(len(worlds)) for name in WAYS]
+        found: dict[tuple[int, str], list[Counted[int]]] = {turn: [] for turn in turns}
         for number in range(rounds):
-            for name in WAYS[:: -1 if number % 2 else 1]:
-                found[name].append(self._round(name, world, f"round {number + 1} of {rounds}"))
-        taken = {name: Taken.of(each) for name, each in found.items()}
-        return Point(self._executors, world.parameters, taken, self._complete(world) if complete else None)
+            for at, name in turns[:: -1 if number % 2 else 1]:
+                found[at, name].append(self._round(name, worlds[at], f"round {number + 1} of {rounds}"))
+        return [
+            Point(
+                self._executors,
+                world.parameters,
+                {name: Taken.of(found[at, name]) for name in WAYS},
+                self._complete(world) if world is all_of else None,
+            )
+            for at, world in enumerate(worlds)
+        ]
+
+    def _warm_up(self, world: World) -> None:
+        """Start the workers, have everything loaded and compiled that all rounds need, and go on until that is no
+        longer felt."""
+        for name in WAYS:
+            fastest = math.inf
+            for number in range(_WARM_MOST):
+                seconds = self._round(name, world, f"warm-up {number + 1}").seconds
+                if number + 1 >= _WARM_LEAST and seconds > _STEADY * fastest:
+                    break
+                fastest = min(fastest, seconds)
 
     def _round(self, name: str, world: World, what: str) -> Counted[int]:
         p = world.parameters
