@@ -54,6 +54,13 @@ def test_a_class_that_everybody_asks_for_does_not_sink_its_shard() -> None:
     assert max(map(len, sharded.engines)) < 2 * len(sharded) / SHARDS
 
 
+def test_things_that_no_event_of_the_sample_speaks_of_weigh_little() -> None:
+    rows = [*everybody(100, 20_000)]
+    placing = plan_shards(SHARDS, [query for _, query in rows], NOTHING, [typed("Hot")] * 50 + [typed("C1")] * 50)
+    shards = {Placer(placing, NOTHING).place(id, query)[0] for id, query in rows if id.startswith("hot")}
+    assert len(shards) == SHARDS
+
+
 def test_without_events_the_load_is_judged_by_what_is_asked_for() -> None:
     sharded = Sharded.of(SHARDS, everybody(1_000, 1_000), NOTHING)
     hot = [sum(id.startswith("hot") for id, _ in engine.queries()) for engine in sharded.engines]

@@ -46,5 +46,7 @@ def measured(ontology: Ontology, filed: Iterable[Under], bodies: Sequence[str]) 
     router = Router.of(ontology, (Filed(number, (atom,), False) for number, atom in enumerate(atoms)))
     column = pa.array(bodies, pa.string())
     counts = Counter(route_bodies(router, 0, column, column).shards.tolist())
-    # One that was never seen is still there now and then.
-    return {atom: (counts[number] + 0.5) / len(bodies) for number, atom in enumerate(atoms)}.__getitem__
+    # By Good and Turing: all those that were never seen are, together, as frequent as all those that were seen once.
+    once = sum(count == 1 for count in counts.values())
+    unseen = min(0.5, (once + 0.5) / max(1, len(atoms) - len(counts)))
+    return {atom: (counts[number] or unseen) / len(bodies) for number, atom in enumerate(atoms)}.__getitem__
