@@ -13,7 +13,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from tidings.errors import (
+    BrokerError,
     BudgetExceeded,
+    CursorError,
     EvaluationError,
     EventError,
     OntologyError,
@@ -26,6 +28,7 @@ from tidings.errors import (
 )
 
 if TYPE_CHECKING:
+    from tidings.broker.broker import Broker
     from tidings.lang import parse, to_text
     from tidings.match.base import Failure, Match
     from tidings.match.matcher import Matcher
@@ -36,7 +39,10 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "Broker",
+    "BrokerError",
     "BudgetExceeded",
+    "CursorError",
     "EvaluationError",
     "Event",
     "EventError",
@@ -58,6 +64,7 @@ __all__ = [
 ]
 
 _LAZY = {
+    "Broker": "tidings.broker.broker",
     "Event": "tidings.rdf.event",
     "Failure": "tidings.match.base",
     "Match": "tidings.match.base",

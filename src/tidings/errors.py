@@ -5,6 +5,8 @@ TidingsError
 ├── OntologyError           an ontology that cannot be used (exit code 2)
 ├── SnapshotError           a snapshot that cannot be opened or written (exit code 2)
 ├── EngineError             what runs elsewhere, Spark for one, came to an end (exit code 2)
+├── BrokerError             a broker's store cannot be read or written (exit code 2)
+├── CursorError             a place among notifications that is none, or behind which some are gone
 ├── UnsupportedError        a matcher refuses a construct its paper does not define
 ├── ParseError              text that is not what it should be, with its place
 │   ├── EventError          an event or event document
@@ -61,6 +63,20 @@ class SnapshotError(TidingsError):
 
 class EngineError(TidingsError):
     """What runs elsewhere, on Spark for instance, cannot go on."""
+
+
+class BrokerError(TidingsError):
+    """The store of a broker cannot be read or written: which one, what is wrong, and what to do."""
+
+
+class CursorError(TidingsError):
+    """A place among the notifications of a subscription that is none, or behind which some are gone."""
+
+    def __init__(self, cursor: str, problem: str, advice: str) -> None:
+        super().__init__(f"the cursor {cursor!r}: {problem}; {advice}")
+        self.cursor = cursor
+        self.problem = problem
+        self.advice = advice
 
 
 class UnsupportedError(TidingsError):

@@ -1,0 +1,1 @@
+"""The broker: publishers and subscribers meet here, and nothing is lost."""

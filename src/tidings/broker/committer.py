@@ -1,0 +1,104 @@
+"""Many who want something written, and one thread that writes: those who wait share the next transaction.
+
+What is asked for is done in the order in which it came. Jobs of one kind that stand next to each other are done
+together, so that there is one wait for the disk for all of them. Where that fails, each is tried alone, so that one
+does not cost the others anything.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from itertools import islice, takewhile
+from threading import Condition, Thread
+from typing import Any, Generic, TypeVar
+
+from tidings.errors import BrokerError
+
+A = TypeVar("A")
+R = TypeVar("R")
+
+Together = Callable[[Sequence[A]], Sequence[R]]
+"""Does several, durably, and gives the outcome of each: an exception for one that was refused."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Job(Generic[A, R]):
+    do: Together[A, R]
+    what: A
+    weight: int
+    outcome: Future[R] = field(default_factory=Future)
+
+
+class Committer:
+    """`most` is how much is done together at most, by weight."""
+
+    def __init__(self, name: str, most: int) -> None:
+        self._name = name
+        self._most = most
+        self._jobs: deque[_Job[Any, Any]] = deque()
+        self._changed = Condition()
+        self._closed = False
+        self._thread = Thread(target=self._run, name="tidings-commit", daemon=True)
+        self._thread.start()
+
+    def submit(self, do: Together[A, R], what: A, weight: int = 1) -> Future[R]:
+        """Have it done, together with others that are done by the same."""
+        job = _Job(do, what, weight)
+        with self._changed:
+            if self._closed:
+                raise BrokerError(f"{self._name} is closed")
+            self._jobs.append(job)
+            self._changed.notify()
+        return job.outcome
+
+    @property
+    def waiting(self) -> int:
+        return len(self._jobs)
+
+    def close(self) -> None:
+        """When all that was asked for has been done."""
+        with self._changed:
+            self._closed = True
+            self._changed.notify()
+        self._thread.join()
+
+    def _run(self) -> None:
+        while jobs := self._next():
+            try:
+                outcomes = jobs[0].do([job.what for job in jobs])
+            except Exception as error:
+                outcomes = [error] if len(jobs) == 1 else [_alone(job) for job in jobs]
+            for job, outcome in zip(jobs, outcomes, strict=True):
+                if isinstance(outcome, Exception):
+                    job.outcome.set_exception(outcome)
+                else:
+                    job.outcome.set_result(outcome)
+
+    def _next(self) -> list[_Job[Any, Any]]:
+        """The jobs to do together; none when it is closed."""
+        with self._changed:
+            while not self._jobs and not self._closed:
+                self._changed.wait()
+            if not self._jobs:
+                return []
+            do, weight, count = self._jobs[0].do, 0, 0
+            for job in takewhile(lambda job: job.do == do, self._jobs):
+                weight += job.weight
+                if count and weight > self._most:
+                    break
+                count += 1
+            jobs = list(islice(self._jobs, count))
+            for _ in jobs:
+                self._jobs.popleft()
+            return jobs
+
+
+def _alone(job: _Job[Any, Any]) -> Any:
+    try:
+        [outcome] = job.do([job.what])
+    except Exception as error:
+        return error
+    return outcome

@@ -1,0 +1,184 @@
+"""A broker's database: SQLite with a log of writes ahead, one that writes, any number that read meanwhile.
+
+What is committed is on the disk when the commit returns. In memory there is one connection, which all take in turn.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from threading import Lock, RLock
+
+from tidings.broker.schema import prepare
+from tidings.errors import BrokerError
+
+FILE = "broker.sqlite"
+_LOCK = "broker.lock"
+_CACHE_KIB = 64 << 10
+_PATIENCE = 30.0
+"""Seconds that a reader waits for a lock: there is one only while a log is taken over after a crash."""
+
+
+class Database:
+    """`folder` None is in memory. A `BrokerError` says what is wrong with a folder, and what to do."""
+
+    def __init__(self, folder: Path | None) -> None:
+        self._folder = folder
+        self._write = RLock()
+        self._idle: list[sqlite3.Connection] = []
+        self._idle_lock = Lock()
+        self._lock = None if folder is None else _locked(folder)
+        try:
+            with self._told():
+                self._writer = self._connect()
+                self._set_up()
+        except BaseException:
+            if self._lock is not None:
+                os.close(self._lock)
+            raise
+
+    @property
+    def name(self) -> str:
+        return "the broker in memory" if self._folder is None else f"the broker in '{self._folder}'"
+
+    def _connect(self) -> sqlite3.Connection:
+        file = ":memory:" if self._folder is None else str(self._folder / FILE)
+        # Whoever has a connection has it alone; statements stand in transactions of our own.
+        made = sqlite3.connect(file, timeout=_PATIENCE, isolation_level=None, check_same_thread=False)
+        made.execute(f"PRAGMA cache_size = -{_CACHE_KIB}")
+        return made
+
+    def _set_up(self) -> None:
+        database = self._writer
+        if self._folder is not None:
+            database.execute("PRAGMA journal_mode = WAL")
+            database.execute("PRAGMA synchronous = FULL")
+        # What is deleted is overwritten.
+        database.execute("PRAGMA secure_delete = ON")
+        wrong = [row[0] for row in database.execute("PRAGMA quick_check(3)") if row[0] != "ok"]
+        if wrong:
+            raise sqlite3.DatabaseError(f"malformed: {'; '.join(wrong)}")
+        prepare(database, self.name)
+
+    # ----------------------------------------------------------------------------------------------------- transactions
+
+    @contextmanager
+    def writing(self) -> Iterator[sqlite3.Connection]:
+        """A transaction, on the disk when this is over. Where an error ends it, nothing of it is."""
+        with self._write, self._told():
+            self._writer.execute("BEGIN IMMEDIATE")
+            try:
+                yield self._writer
+                self._writer.execute("COMMIT")
+            except BaseException:
+                with suppress(sqlite3.Error):
+                    # Some errors have rolled it back already.
+                    self._writer.execute("ROLLBACK")
+                raise
+
+    @contextmanager
+    def reading(self) -> Iterator[sqlite3.Connection]:
+        """All that was committed before, and nothing that is meanwhile."""
+        if self._folder is None:
+            with self._write:
+                yield self._writer
+            return
+        with self._idle_lock:
+            connection = self._idle.pop() if self._idle else None
+        with self._told():
+            connection = connection or self._connect()
+            connection.execute("BEGIN")
+            try:
+                yield connection
+            finally:
+                connection.execute("ROLLBACK")
+        with self._idle_lock:
+            self._idle.append(connection)
+
+    @contextmanager
+    def _told(self) -> Iterator[None]:
+        """What SQLite says, in words that help."""
+        try:
+            yield
+        except sqlite3.Error as error:
+            raise BrokerError(f"{self.name}: {_advice(str(error))}") from error
+
+    # --------------------------------------------------------------------------------------------------------- the file
+
+    @property
+    def bytes(self) -> int:
+        """What its pages take, those that are free included."""
+        with self.reading() as database:
+            [pages], [size] = (database.execute(f"PRAGMA {each}").fetchone() for each in ("page_count", "page_size"))
+            return int(pages) * int(size)
+
+    def backup(self, target: Path) -> None:
+        """Write what is there now into a folder, from which a broker can go on. Others read and write meanwhile."""
+        target.mkdir(parents=True, exist_ok=True)
+        if (target / FILE).exists():
+            raise BrokerError(f"there is a broker in '{target}' already; name another folder for the backup")
+        unfinished = target / f"{FILE}.unfinished"
+        unfinished.unlink(missing_ok=True)
+        with self.reading() as database, self._told():
+            copy = sqlite3.connect(unfinished, isolation_level=None)
+            try:
+                database.backup(copy)
+            finally:
+                copy.close()
+        _sync(unfinished)
+        unfinished.rename(target / FILE)
+        _sync(target)
+
+    def close(self) -> None:
+        with self._write, self._idle_lock:
+            for connection in (*self._idle, self._writer):
+                connection.close()
+            self._idle.clear()
+            if self._lock is not None:
+                os.close(self._lock)
+                self._lock = None
+
+
+def _locked(folder: Path) -> int:
+    """A lock on the folder, which ends with the process at the latest."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        found = os.open(folder / _LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    except OSError as error:
+        raise BrokerError(
+            f"the broker in '{folder}': {error.strerror}; name a folder that may be written to"
+        ) from error
+    try:
+        fcntl.flock(found, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        os.close(found)
+        raise BrokerError(
+            f"the broker in '{folder}' is running already; end it first, or name another folder"
+        ) from error
+    return found
+
+
+def _sync(path: Path) -> None:
+    found = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(found)
+    finally:
+        os.close(found)
+
+
+_ADVICE = (
+    ("disk is full", "the disk is full, so nothing of this was taken; make room"),
+    ("readonly", "it may be read only, so nothing of this was taken; let the folder and its files be written to"),
+    ("unable to open", "its file cannot be opened; let the folder and its files be written to"),
+    ("malformed", "its file is damaged ({}); restore a backup"),
+    ("not a database", "its file is damaged ({}); restore a backup"),
+    ("disk I/O error", "the disk fails ({}), so nothing of this was taken; see the system's log"),
+)
+
+
+def _advice(said: str) -> str:
+    return next((advice.format(said) for part, advice in _ADVICE if part in said), said)

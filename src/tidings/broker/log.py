@@ -1,0 +1,141 @@
+"""The events of a broker, in the order in which they were accepted: one row each, with what it matched."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+from zlib import crc32
+
+import numpy as np
+import numpy.typing as npt
+
+from tidings.errors import BrokerError
+from tidings.rdf.event import Event
+from tidings.rdf.identity import fingerprint
+
+Numbers: TypeAlias = npt.NDArray[np.uint32]
+"""Of subscriptions."""
+
+Row: TypeAlias = tuple[int, str, int, str | None, str, bytes | None, int]
+
+_COLUMNS = "seq, id, accepted, published, body, matched, crc"
+_MOST_ASKED = 500
+NONE_MATCHED = np.zeros(0, np.uint32)
+
+
+@dataclass(frozen=True, slots=True)
+class Logged:
+    """An event in the log: its place there, when it was accepted (in microseconds since 1970), and the numbers of the
+    subscriptions that it matched; None where it has not been matched yet.
+    """
+
+    seq: int
+    event: Event
+    accepted: int
+    matched: Numbers | None
+
+    def row(self) -> Row:
+        event = self.event
+        matched = None if self.matched is None else np.sort(self.matched).tobytes()
+        fields = (event.id, self.accepted, event.published, event.body, matched)
+        return self.seq, *fields, _crc(self.seq, *fields)
+
+
+def append(database: sqlite3.Connection, events: Iterable[Logged]) -> None:
+    database.executemany(
+        f"INSERT INTO events ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)", [event.row() for event in events]
+    )
+
+
+def last_seq(database: sqlite3.Connection) -> int:
+    """The last that was ever given, even if that event is gone."""
+    row = database.execute("SELECT seq FROM sqlite_sequence WHERE name = 'events'").fetchone()
+    return 0 if row is None else int(row[0])
+
+
+def last_accepted(database: sqlite3.Connection) -> int:
+    row = database.execute("SELECT accepted FROM events ORDER BY seq DESC LIMIT 1").fetchone()
+    return 0 if row is None else int(row[0])
+
+
+def first_since(database: sqlite3.Connection, moment: int) -> int | None:
+    """The first event that was accepted at this moment or later: by halving, since times are in the order of places."""
+    [low, high] = database.execute("SELECT min(seq), max(seq) FROM events").fetchone()
+    if low is None:
+        return None
+    found: int | None = None
+    while low <= high:
+        row = database.execute(
+            "SELECT seq, accepted FROM events WHERE seq >= ? ORDER BY seq LIMIT 1", ((low + high) // 2,)
+        ).fetchone()
+        if row is None or row[0] > high:
+            high = (low + high) // 2 - 1
+        elif row[1] >= moment:
+            found = int(row[0])
+            high = (low + high) // 2 - 1
+        else:
+            low = int(row[0]) + 1
+    return found
+
+
+def by_id(database: sqlite3.Connection, id: str) -> Logged | None:
+    row = database.execute(f"SELECT {_COLUMNS} FROM events WHERE id = ?", (id,)).fetchone()
+    return None if row is None else _logged(row)
+
+
+def by_ids(database: sqlite3.Connection, ids: Sequence[str]) -> dict[str, Logged]:
+    """Those that there are."""
+    return {each.event.id: each for each in _found(database, "id", ids)}
+
+
+def by_seqs(database: sqlite3.Connection, seqs: Sequence[int]) -> dict[int, Logged]:
+    """Those that there are."""
+    return {each.seq: each for each in _found(database, "seq", seqs)}
+
+
+def _found(database: sqlite3.Connection, column: str, values: Sequence[object]) -> Iterator[Logged]:
+    for start in range(0, len(values), _MOST_ASKED):
+        some = values[start : start + _MOST_ASKED]
+        asked = ", ".join("?" * len(some))
+        rows = database.execute(f"SELECT {_COLUMNS} FROM events WHERE {column} IN ({asked})", tuple(some))
+        yield from map(_logged, rows)
+
+
+def between(database: sqlite3.Connection, after: int, last: int, limit: int = -1) -> Iterator[Logged]:
+    """Those behind the one, up to the other, in order."""
+    rows = database.execute(
+        f"SELECT {_COLUMNS} FROM events WHERE seq > ? AND seq <= ? ORDER BY seq LIMIT ?", (after, last, limit)
+    )
+    return map(_logged, rows)
+
+
+def matched_between(database: sqlite3.Connection, after: int, last: int) -> Iterator[tuple[int, Numbers]]:
+    """What events matched, without the events."""
+    rows = database.execute(
+        "SELECT seq, matched FROM events WHERE seq > ? AND seq <= ? AND matched IS NOT NULL ORDER BY seq", (after, last)
+    )
+    return ((seq, np.frombuffer(matched, np.uint32)) for seq, matched in rows)
+
+
+def delete(database: sqlite3.Connection, id: str) -> bool:
+    return database.execute("DELETE FROM events WHERE id = ?", (id,)).rowcount > 0
+
+
+def is_same(event: Event, kept: Event) -> bool:
+    """Whether two events of one id have the same triples, whatever their blank nodes are called."""
+    return event.body == kept.body or fingerprint(event.body) == fingerprint(kept.body)
+
+
+def _logged(row: Row) -> Logged:
+    seq, id, accepted, published, body, matched, crc = row
+    if _crc(seq, id, accepted, published, body, matched) != crc:
+        raise BrokerError(f"event {seq} of the broker ({id}) is not as it was written; restore a backup")
+    numbers = None if matched is None else np.frombuffer(matched, np.uint32)
+    return Logged(seq, Event(id, body, published=published), accepted, numbers)
+
+
+def _crc(seq: int, id: str, accepted: int, published: str | None, body: str, matched: bytes | None) -> int:
+    crc = crc32(f"{seq} {accepted} {published} {id}\n{body}".encode())
+    return crc if matched is None else crc32(matched, crc)

@@ -1,0 +1,88 @@
+"""What a subscriber may say beside the query: what he wants to be sent, where to, for how long."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields, replace
+from datetime import timedelta
+from typing import Literal, TypeAlias, get_args
+
+from tidings.errors import UsageError
+
+Payload: TypeAlias = Literal["event", "bindings", "construct", "ids"]
+
+PAYLOADS = get_args(Payload)
+_MOST_LABELS = 32
+_LONGEST = 256
+"""Characters of a label, or of its value."""
+
+_LONGEST_TTL = timedelta(days=36_500)
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """`payload` is what a notification carries; `labels` are the subscriber's own; `ttl` is in seconds, from each time
+    that it is registered.
+    """
+
+    payload: Payload = "bindings"
+    labels: Mapping[str, str] | None = None
+    ttl: float | None = None
+    webhook: str | None = None
+
+    @staticmethod
+    def of(given: Mapping[str, object]) -> Options:
+        """A `UsageError` says what is wrong with them."""
+        known = {field.name for field in fields(Options)}
+        for name in given:
+            if name not in known:
+                raise UsageError(f"there is no option '{name}'; there are {', '.join(sorted(known))}")
+        return Options(
+            payload=_payload(given.get("payload", "bindings")),
+            labels=_labels(given.get("labels")),
+            ttl=_ttl(given.get("ttl")),
+            webhook=_webhook(given.get("webhook")),
+        )
+
+    def to_json(self) -> str:
+        return json.dumps({name: value for name, value in asdict(self).items() if value is not None}, sort_keys=True)
+
+    @staticmethod
+    def of_json(text: str) -> Options:
+        return replace(Options(), **json.loads(text))
+
+
+def _payload(given: object) -> Payload:
+    for payload in PAYLOADS:
+        if given == payload:
+            return payload  # type: ignore[no-any-return]
+    raise UsageError(f"the payload is one of {', '.join(PAYLOADS)}, and not {given!r:.100}")
+
+
+def _labels(given: object) -> Mapping[str, str] | None:
+    if given is None:
+        return None
+    if not isinstance(given, Mapping) or not all(
+        isinstance(each, str) and len(each) <= _LONGEST for pair in given.items() for each in pair
+    ):
+        raise UsageError(f"labels are an object of strings, of up to {_LONGEST} characters each")
+    if len(given) > _MOST_LABELS:
+        raise UsageError(f"there are {len(given)} labels; there may be {_MOST_LABELS}")
+    return dict(given)
+
+
+def _ttl(given: object) -> float | None:
+    if given is None:
+        return None
+    if isinstance(given, timedelta):
+        given = given.total_seconds()
+    if isinstance(given, bool) or not isinstance(given, int | float) or not 0 < given <= _LONGEST_TTL.total_seconds():
+        raise UsageError(f"the time to live is a number of seconds above 0, and not {given!r:.100}")
+    return float(given)
+
+
+def _webhook(given: object) -> str | None:
+    if given is not None and not isinstance(given, str):
+        raise UsageError(f"a webhook is an address, and not {given!r:.100}")
+    return given

@@ -1,0 +1,190 @@
+"""The log turned round: for a subscription, the events that it matched.
+
+The newest events are turned round in memory, and written down, a block of them at a time, when there are enough.
+Blocks that have become many are put together, so that there are few to look into, however long the log is. All of it
+follows from the log, and can be made again from that.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from threading import Lock
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from tidings.broker.log import Numbers, matched_between
+
+BLOCK = 4_096
+"""So many events are turned round at a time."""
+
+_TOGETHER = 8
+"""So many blocks of about the same size become one."""
+
+_LARGEST = BLOCK * _TOGETHER**2
+
+_ROW = 8_192
+"""So many pairs are a row of the table: what is read to find those of one subscription."""
+
+
+class Block(NamedTuple):
+    """The events of a block, from the first to the last."""
+
+    first: int
+    last: int
+
+    @property
+    def size(self) -> int:
+        return self.last - self.first + 1
+
+
+@dataclass(frozen=True, slots=True)
+class Pairs:
+    """Subscriptions and events that matched, by subscription, and then in order."""
+
+    numbers: Numbers
+    seqs: npt.NDArray[np.int64]
+
+    @staticmethod
+    def of(matched: Iterable[tuple[int, Numbers]]) -> Pairs:
+        found = list(matched)
+        numbers = np.concatenate([np.zeros(0, np.uint32), *(numbers for _, numbers in found)])
+        seqs = np.repeat(np.array([seq for seq, _ in found], np.int64), [len(numbers) for _, numbers in found])
+        return Pairs(numbers, seqs).sorted()
+
+    def sorted(self) -> Pairs:
+        """By subscription; the order of their events stays."""
+        order = np.argsort(self.numbers, kind="stable")
+        return Pairs(self.numbers[order], self.seqs[order])
+
+
+# -------------------------------------------------------------------------------------------------------------- writing
+
+
+@dataclass(frozen=True, slots=True)
+class Turned:
+    """A block that is to be written, in place of those that it is made of."""
+
+    block: Block
+    rows: list[tuple[int, int, int, int, bytes, bytes]]
+
+
+def next_block(reader: sqlite3.Connection, upto: int) -> Turned | None:
+    """The next block there should be: several of one size put together, or else of events up to this one."""
+    there = blocks(reader)
+    several = there[-_TOGETHER:]
+    if len(several) == _TOGETHER and len({each.size for each in several}) == 1 and several[0].size < _LARGEST:
+        return _turned(Block(several[0].first, several[-1].last), _joined([_read(reader, each) for each in several]))
+    done = there[-1].last if there else 0
+    if upto - done < BLOCK:
+        return None
+    block = Block(done + 1, done + BLOCK)
+    return _turned(block, Pairs.of(matched_between(reader, done, block.last)))
+
+
+def _joined(several: Sequence[Pairs]) -> Pairs:
+    numbers, seqs = ([getattr(each, name) for each in several] for name in ("numbers", "seqs"))
+    return Pairs(np.concatenate(numbers), np.concatenate(seqs)).sorted()
+
+
+def _turned(block: Block, pairs: Pairs) -> Turned:
+    """With at least one row, so that it can be seen that the block is there."""
+    numbers, seqs = pairs.numbers, (pairs.seqs - block.first).astype(np.uint32)
+    rows = []
+    for start in range(0, max(1, len(numbers)), _ROW):
+        some = numbers[start : start + _ROW]
+        low, high = (int(some[0]), int(some[-1])) if len(some) else (0, 0)
+        rows.append((*block, low, high, some.tobytes(), seqs[start : start + _ROW].tobytes()))
+    return Turned(block, rows)
+
+
+def write(writer: sqlite3.Connection, turned: Turned) -> None:
+    writer.execute("DELETE FROM postings WHERE first >= ?", (turned.block.first,))
+    writer.executemany(
+        "INSERT INTO postings (first, last, low, high, numbers, seqs) VALUES (?, ?, ?, ?, ?, ?)", turned.rows
+    )
+
+
+def drop_blocks(database: sqlite3.Connection, upto: int) -> None:
+    """Those of which no event is left. The last one stays: it says how far the log has been turned round."""
+    database.execute("DELETE FROM postings WHERE last <= ? AND last < (SELECT max(last) FROM postings)", (upto,))
+
+
+# -------------------------------------------------------------------------------------------------------------- reading
+
+
+def covered(database: sqlite3.Connection) -> int:
+    """Up to which event the blocks reach."""
+    row = database.execute("SELECT max(last) FROM postings").fetchone()
+    return int(row[0] or 0)
+
+
+def blocks(database: sqlite3.Connection) -> list[Block]:
+    return [Block(*row) for row in database.execute("SELECT DISTINCT first, last FROM postings ORDER BY first")]
+
+
+def _read(database: sqlite3.Connection, block: Block) -> Pairs:
+    rows = database.execute(
+        "SELECT numbers, seqs FROM postings WHERE first = ? AND last = ? ORDER BY rowid", block
+    ).fetchall()
+    return _pairs(block, b"".join(row[0] for row in rows), b"".join(row[1] for row in rows))
+
+
+def _pairs(block: Block, numbers: bytes, seqs: bytes) -> Pairs:
+    return Pairs(np.frombuffer(numbers, np.uint32), np.frombuffer(seqs, np.uint32).astype(np.int64) + block.first)
+
+
+def written(database: sqlite3.Connection, number: int, after: int, limit: int) -> list[int]:
+    """Of the blocks: up to so many events behind that one which the subscription matched, in order."""
+    rows = database.execute(
+        "SELECT first, last, numbers, seqs FROM postings WHERE last > ? AND low <= ? AND high >= ? "
+        "ORDER BY first, last, low, high, rowid",
+        (after, number, number),
+    )
+    found: list[int] = []
+    for first, last, numbers, seqs in rows:
+        pairs = _pairs(Block(first, last), numbers, seqs)
+        low, high = np.searchsorted(pairs.numbers, [number, number + 1])
+        here = pairs.seqs[low:high]
+        found += here[here > after][: limit - len(found)].tolist()
+        if len(found) >= limit:
+            break
+    return found
+
+
+# ------------------------------------------------------------------------------------------------------------ in memory
+
+
+class Newest:
+    """What the newest events matched, by subscription: those that are in no block yet."""
+
+    def __init__(self, database: sqlite3.Connection, last: int) -> None:
+        self._lock = Lock()
+        self._seqs: defaultdict[int, list[int]] = defaultdict(list)
+        for seq, numbers in matched_between(database, covered(database), last):
+            self.add(seq, numbers)
+
+    def add(self, seq: int, numbers: Numbers) -> None:
+        with self._lock:
+            for number in numbers.tolist():
+                self._seqs[number].append(seq)
+
+    def behind(self, number: int, after: int) -> list[int]:
+        with self._lock:
+            seqs = self._seqs.get(number, [])
+            return seqs[bisect_right(seqs, after) :]
+
+    def forget(self, upto: int) -> None:
+        """These are in blocks now."""
+        with self._lock:
+            for number in [number for number, seqs in self._seqs.items() if seqs[0] <= upto]:
+                left = [seq for seq in self._seqs[number] if seq > upto]
+                if left:
+                    self._seqs[number] = left
+                else:
+                    del self._seqs[number]

@@ -1,0 +1,254 @@
+"""What a subscriber holds: his subscription, and the notifications of it, page by page or as they come."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cached_property, partial
+from threading import Event as Flag
+from threading import Thread
+
+from tidings.broker import subscriptions
+from tidings.broker.core import Core, Streams
+from tidings.broker.cursors import Cursor
+from tidings.broker.log import Logged
+from tidings.broker.subscriptions import Standing, State
+from tidings.delivery.notification import notification_id
+from tidings.errors import CursorError, UsageError
+from tidings.lang.pattern import Dialect
+from tidings.match.base import Answer, Solution
+from tidings.rdf.event import Event
+
+PAGE = 100
+_MOST = 10_000
+
+
+class Notification:
+    """That an event matches a subscription. Its answer is computed when it is first asked for.
+
+    `cursor` says where it is among those of the subscription; `id` is the same whenever it is sent.
+    """
+
+    def __init__(self, core: Core, standing: Standing, logged: Logged) -> None:
+        self._core = core
+        self._standing = standing
+        self._logged = logged
+
+    def __repr__(self) -> str:
+        return f"Notification({self.subscription!r}, {self.event.id!r}, cursor={self.cursor!r})"
+
+    @property
+    def id(self) -> str:
+        standing = self._standing
+        return notification_id(standing.id, self.event.id, tenant=standing.tenant, version=standing.version)
+
+    @property
+    def cursor(self) -> str:
+        return str(Cursor(self._standing.stream, self._logged.seq))
+
+    @property
+    def subscription(self) -> str:
+        return self._standing.id
+
+    @property
+    def version(self) -> int:
+        return self._standing.version
+
+    @property
+    def event(self) -> Event:
+        return self._logged.event
+
+    @cached_property
+    def answer(self) -> Answer:
+        return self._core.answer(self._standing, self.event)
+
+    @property
+    def bindings(self) -> tuple[Solution, ...]:
+        return self.answer.bindings
+
+    @property
+    def construct(self) -> str | None:
+        return self.answer.construct
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """Notifications in order, and the place behind them, from which to go on."""
+
+    notifications: list[Notification]
+    cursor: str
+
+
+class Subscription:
+    """A subscription that stands, as it was when this was asked for."""
+
+    def __init__(self, core: Core, standing: Standing) -> None:
+        self._core = core
+        self._standing = standing
+
+    def __repr__(self) -> str:
+        return f"Subscription({self.id!r}, version={self.version}, state={self.state!r})"
+
+    @property
+    def id(self) -> str:
+        return self._standing.id
+
+    @property
+    def query(self) -> str:
+        return self._standing.query
+
+    @property
+    def dialect(self) -> Dialect:
+        return self._standing.dialect
+
+    @property
+    def version(self) -> int:
+        return self._standing.version
+
+    @property
+    def state(self) -> State:
+        return self._standing.state
+
+    @property
+    def reason(self) -> str:
+        """Why it is paused."""
+        return self._standing.reason
+
+    @property
+    def created(self) -> datetime:
+        return self._standing.created_at
+
+    # ---------------------------------------------------------------------------------------------------------- changes
+
+    def cancel(self) -> None:
+        """It ends now; what it was told stays with who read it."""
+        self._core.end(self._standing.tenant, self.id).result()
+
+    def pause(self, reason: str = "by its owner") -> None:
+        """Events that are published meanwhile are not for it."""
+        self._standing = self._there(self._core.pause(self._standing.tenant, self.id, reason).result())
+
+    def resume(self) -> None:
+        self._standing = self._there(self._core.resume(self._standing.tenant, self.id).result())
+
+    def ack(self, cursor: str) -> None:
+        """Say that everything up to this place has been dealt with: who asks without a cursor goes on behind it."""
+        place = self._place(cursor)
+        self._core.change(partial(subscriptions.acknowledge, stream=place.stream, seq=place.seq)).result()
+
+    def _there(self, standing: Standing | None) -> Standing:
+        if standing is None:
+            raise UsageError(f"there is no subscription {self.id!r} any more")
+        return standing
+
+    # -------------------------------------------------------------------------------------------------------- receiving
+
+    def page(self, after: str | None = None, limit: int = PAGE) -> Page:
+        """The next notifications behind a cursor; without one, behind the last that was acknowledged.
+
+        A `CursorError` says that it is none of this subscription, or that notifications behind it are gone.
+        """
+        if not 1 <= limit <= _MOST:
+            raise UsageError(f"a page has 1 to {_MOST:,} notifications, and not {limit}")
+        return self._read(self._start(after), limit)
+
+    def _read(self, place: Cursor, limit: int = PAGE) -> Page:
+        found = self._core.matched(place.stream, place.seq, limit)
+        notifications = [Notification(self._core, standing, logged) for standing, logged in found]
+        return Page(notifications, notifications[-1].cursor if notifications else str(place))
+
+    def _start(self, after: str | None) -> Cursor:
+        if after is not None:
+            return self._place(after)
+        with self._core.database.reading() as database:
+            acked, dropped = subscriptions.progress(database, self._standing.stream)
+        return Cursor(self._standing.stream, max(acked, dropped))
+
+    def _place(self, text: str) -> Cursor:
+        """A cursor of this subscription, behind which nothing is gone."""
+        place = Cursor.of(text)
+        with self._core.database.reading() as database:
+            standing = self._there(subscriptions.find(database, self._standing.tenant, self.id))
+            if place.stream != standing.stream or place.seq > self._core.last:
+                raise CursorError(text, "it is none of this subscription", "start again without one")
+        self._check_gone(place)
+        return place
+
+    def _check_gone(self, place: Cursor) -> None:
+        with self._core.database.reading() as database:
+            _, dropped = subscriptions.progress(database, place.stream)
+        if place.seq < dropped:
+            problem = "notifications behind it are gone"
+            raise CursorError(str(place), problem, "start again without one, with what is left")
+
+    def _next(self, place: Cursor) -> tuple[list[Notification], Cursor] | None:
+        """What there is behind a place, and the place behind that; None when the subscription has ended."""
+        with self._core.database.reading() as database:
+            standing = subscriptions.find(database, self._standing.tenant, self.id)
+        if standing is None or standing.stream != place.stream:
+            return None
+        self._check_gone(place)
+        page = self._read(place)
+        return page.notifications, Cursor.of(page.cursor)
+
+    def listen(self, after: str | None = None, *, timeout: float | None = None) -> Iterator[Notification]:
+        """The notifications behind a cursor, and then those that come, as they come; until the subscription ends, or
+        for `timeout` seconds nothing has come.
+        """
+        new = Flag()
+        silent = self._core.listen(lambda streams: new.set() if self._standing.stream in streams else None)
+        try:
+            place = self._start(after)
+            while (found := self._next(place)) is not None:
+                notifications, place = found
+                yield from notifications
+                if not notifications:
+                    if not new.wait(timeout):
+                        return
+                    new.clear()
+        finally:
+            silent()
+
+    def __iter__(self) -> Iterator[Notification]:
+        return self.listen()
+
+    async def __aiter__(self) -> AsyncIterator[Notification]:
+        async for notification in self.listen_async():
+            yield notification
+
+    async def listen_async(self, after: str | None = None) -> AsyncIterator[Notification]:
+        """The same as `listen`, for asyncio; it ends with the task, or when the subscription is cancelled."""
+        loop, new = asyncio.get_running_loop(), asyncio.Event()
+
+        def rung(streams: Streams) -> None:
+            if self._standing.stream in streams:
+                loop.call_soon_threadsafe(new.set)
+
+        silent = self._core.listen(rung)
+        try:
+            place = await asyncio.to_thread(self._start, after)
+            while (found := await asyncio.to_thread(self._next, place)) is not None:
+                notifications, place = found
+                for notification in notifications:
+                    yield notification
+                if not notifications:
+                    await new.wait()
+                    new.clear()
+        finally:
+            silent()
+
+    def on(self, told: Callable[[Notification], None], after: str | None = None) -> Thread:
+        """Have a function called with each notification, one after the other, in a thread of its own. Each is
+        acknowledged when the function has returned: one that raises an error ends this, and comes again next time.
+        """
+
+        def run() -> None:
+            for notification in self.listen(after):
+                told(notification)
+                self.ack(notification.cursor)
+
+        thread = Thread(target=run, name=f"tidings-{self.id}", daemon=True)
+        thread.start()
+        return thread

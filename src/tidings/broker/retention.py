@@ -1,0 +1,70 @@
+"""What is kept, and for how long: old events go, by their age or to make room, and with them their notifications."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+
+from tidings.broker import log, postings, subscriptions
+from tidings.errors import UsageError
+
+_STRETCH = 2_000
+"""Events that go in one transaction."""
+
+
+@dataclass(frozen=True, slots=True)
+class Retention:
+    """`age` is what events may have, `size` is what the database may have in bytes; `backlog` is how many
+    notifications may wait for a subscriber, of which the oldest go when there are more.
+    """
+
+    age: timedelta | None = None
+    size: int | None = None
+    backlog: int = 100_000
+
+    def __post_init__(self) -> None:
+        if self.age is not None and self.age <= timedelta():
+            raise UsageError(f"events are kept for some time, and not for {self.age}")
+        if self.size is not None and self.size < 0:
+            raise UsageError(f"the database may have some bytes, and not {self.size}")
+        if self.backlog < 1:
+            raise UsageError(f"at least one notification may wait, and not {self.backlog}")
+
+
+def too_old(reader: sqlite3.Connection, age: timedelta, now: int) -> int:
+    """Up to which event they are older; 0 for none."""
+    first = log.first_since(reader, now - round(age.total_seconds() * 1e6))
+    return log.last_seq(reader) if first is None else first - 1
+
+
+def used(reader: sqlite3.Connection) -> int:
+    """The bytes of the database, less what is free in it."""
+    pages, free, size = (
+        int(reader.execute(f"PRAGMA {each}").fetchone()[0]) for each in ("page_count", "freelist_count", "page_size")
+    )
+    return (pages - free) * size
+
+
+def remove(writer: sqlite3.Connection, upto: int, stream_of: Mapping[int, int]) -> bool:
+    """Remove the next stretch of the events up to this one, and write down for each stream what is gone. Whether
+    there are more.
+    """
+    rows = writer.execute("SELECT seq FROM events WHERE seq <= ? ORDER BY seq LIMIT ?", (upto, _STRETCH)).fetchall()
+    if not rows:
+        postings.drop_blocks(writer, upto)
+        return False
+    last = rows[-1][0]
+    gone: dict[int, int] = {}
+    for seq, numbers in log.matched_between(writer, 0, last):
+        gone.update((stream_of[number], seq) for number in numbers.tolist() if number in stream_of)
+    for number, seq in writer.execute("SELECT number, max(seq) FROM earlier WHERE seq <= ? GROUP BY number", (last,)):
+        stream = stream_of.get(number)
+        if stream is not None:
+            gone[stream] = max(seq, gone.get(stream, 0))
+    for stream, seq in gone.items():
+        subscriptions.drop(writer, stream, seq)
+    writer.execute("DELETE FROM events WHERE seq <= ?", (last,))
+    writer.execute("DELETE FROM earlier WHERE seq <= ?", (last,))
+    return True

@@ -1,0 +1,116 @@
+"""The tables of a broker's database, and how those of earlier versions become these.
+
+events          one row each, in the order in which they were accepted, with the subscriptions that it matched
+postings        the same turned round, for stretches of events that are past: by subscription, which events
+earlier         what subscriptions matched that looked back on events from before them
+subscriptions   one row for each version of each subscription; versions that follow one another are a stream
+meta            what there is one of
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Sequence
+
+from tidings.errors import BrokerError
+
+APPLICATION = 0x74_69_64_67
+"""SQLite's `application_id`: that the file is a broker's, `tidg`."""
+
+_FIRST = """
+CREATE TABLE meta (key TEXT PRIMARY KEY, value) WITHOUT ROWID;
+
+CREATE TABLE events (
+    seq INTEGER PRIMARY KEY AUTOINCREMENT,
+    id TEXT NOT NULL UNIQUE,
+    accepted INTEGER NOT NULL,  -- microseconds since 1970, never less than the one before
+    published TEXT,             -- as xsd:dateTime, where the publisher said so
+    body TEXT NOT NULL,
+    matched BLOB,               -- numbers of subscriptions, 4 bytes each; NULL until it has been matched
+    crc INTEGER NOT NULL        -- of all others
+);
+
+CREATE TABLE postings (
+    first INTEGER NOT NULL,     -- of the events from here
+    last INTEGER NOT NULL,      -- to here
+    low INTEGER NOT NULL,       -- the subscriptions from here
+    high INTEGER NOT NULL,      -- to here
+    numbers BLOB NOT NULL,      -- of subscriptions, sorted, 4 bytes each
+    seqs BLOB NOT NULL          -- of the event of each, 4 bytes, counted from the first
+);
+CREATE INDEX postings_by_place ON postings (first, last, low, high);
+
+CREATE TABLE earlier (
+    number INTEGER NOT NULL,    -- a subscription that looks back
+    seq INTEGER NOT NULL,       -- an event from before it that it matches
+    PRIMARY KEY (number, seq)
+) WITHOUT ROWID;
+
+CREATE TABLE subscriptions (
+    number INTEGER PRIMARY KEY AUTOINCREMENT,
+    stream INTEGER NOT NULL,    -- the number of the version with which it began
+    tenant TEXT NOT NULL,
+    id TEXT NOT NULL,
+    version INTEGER NOT NULL,
+    query TEXT NOT NULL,
+    dialect TEXT NOT NULL,
+    options TEXT NOT NULL,      -- JSON
+    state TEXT NOT NULL,        -- active, paused, replaced, cancelled, expired
+    reason TEXT NOT NULL,       -- why it is paused, for its owner
+    created INTEGER NOT NULL,
+    after INTEGER NOT NULL,     -- it sees events behind this one
+    expires INTEGER,
+    since INTEGER,              -- and events that were accepted from then on
+    looked INTEGER,             -- NULL, or up to which event these have been looked at
+    acked INTEGER NOT NULL,     -- of the stream: the subscriber is done with events up to here
+    dropped INTEGER NOT NULL,   -- of the stream: notifications of events up to here are gone
+    UNIQUE (tenant, id, version)
+);
+CREATE INDEX subscriptions_by_stream ON subscriptions (stream);
+CREATE INDEX subscriptions_there ON subscriptions (tenant, id) WHERE state IN ('active', 'paused');
+"""
+
+MIGRATIONS: Sequence[Callable[[sqlite3.Connection], None]] = (lambda database: _run(database, _FIRST),)
+"""Each makes the next version of what there is; the first one begins with nothing."""
+
+VERSION = len(MIGRATIONS)
+
+
+def prepare(database: sqlite3.Connection, name: str) -> None:
+    """Bring the tables up to date, in one transaction; a `BrokerError` where they are of a later version."""
+    [application], [version] = _pragma(database, "application_id"), _pragma(database, "user_version")
+    if application not in (0, APPLICATION) or (not application and _has_tables(database)):
+        raise BrokerError(f"{name} is a database, and not that of a broker; name another folder")
+    if version > VERSION:
+        raise BrokerError(
+            f"{name} was written by a later version of Tidings (its tables are of version {version}, the last known "
+            f"here is {VERSION}); install that version"
+        )
+    if version == VERSION:
+        return
+    database.execute("BEGIN IMMEDIATE")
+    try:
+        for migration in MIGRATIONS[version:]:
+            migration(database)
+        database.execute(f"PRAGMA application_id = {APPLICATION}")
+        database.execute(f"PRAGMA user_version = {VERSION}")
+        database.execute("COMMIT")
+    except BaseException:
+        database.execute("ROLLBACK")
+        raise
+
+
+def _run(database: sqlite3.Connection, script: str) -> None:
+    """`executescript` would commit what is open."""
+    for statement in script.split(";\n"):
+        if statement.strip():
+            database.execute(statement)
+
+
+def _pragma(database: sqlite3.Connection, name: str) -> tuple[int]:
+    row: tuple[int] = database.execute(f"PRAGMA {name}").fetchone()
+    return row
+
+
+def _has_tables(database: sqlite3.Connection) -> bool:
+    return database.execute("SELECT 1 FROM sqlite_schema").fetchone() is not None

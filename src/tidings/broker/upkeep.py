@@ -1,0 +1,76 @@
+"""What a broker does by itself, now and then: turn the log round, end what has had its time, make room."""
+
+from __future__ import annotations
+
+import logging
+from functools import partial
+from threading import Event as Flag
+from threading import Thread
+from typing import TYPE_CHECKING
+
+from tidings.broker import postings, retention
+from tidings.broker.retention import Retention
+
+if TYPE_CHECKING:
+    from tidings.broker.core import Core
+
+_PAUSE = 1.0
+_log = logging.getLogger("tidings")
+
+
+class Upkeep:
+    """In a thread of its own. What fails is logged, and tried again."""
+
+    def __init__(self, core: Core, keep: Retention) -> None:
+        self._core = core
+        self._keep = keep
+        self._over = Flag()
+        self._thread = Thread(target=self._run, name="tidings-upkeep", daemon=True)
+        self._thread.start()
+
+    def close(self) -> None:
+        self._over.set()
+        self._thread.join()
+
+    def _run(self) -> None:
+        while not self._over.wait(_PAUSE):
+            try:
+                self.once()
+            except Exception:
+                _log.exception("the upkeep of %s", self._core.database.name)
+
+    def once(self) -> None:
+        self.turn_round()
+        self._core.end_expired()
+        if self._keep.age is not None:
+            self._make_room_by_age()
+        if self._keep.size is not None:
+            self._make_room_by_size(self._keep.size)
+
+    def turn_round(self) -> None:
+        core = self._core
+        while not self._over.is_set():
+            with core.database.reading() as reader:
+                turned = postings.next_block(reader, core.last)
+            if turned is None:
+                return
+            core.change(partial(postings.write, turned=turned)).result()
+            core.newest.forget(turned.block.last)
+
+    def _make_room_by_age(self) -> None:
+        assert self._keep.age is not None
+        with self._core.database.reading() as reader:
+            upto = retention.too_old(reader, self._keep.age, self._core.now())
+        while upto and self._remove(upto):
+            pass
+
+    def _make_room_by_size(self, size: int) -> None:
+        while not self._over.is_set():
+            with self._core.database.reading() as reader:
+                if retention.used(reader) <= size:
+                    return
+            if not self._remove(self._core.last):
+                return
+
+    def _remove(self, upto: int) -> bool:
+        return self._core.change(partial(retention.remove, upto=upto, stream_of=self._core.stream_of)).result()

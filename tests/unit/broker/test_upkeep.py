@@ -1,0 +1,124 @@
+"""What a broker does by itself: the log turned round, time that is over, room that is made."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from tests.unit.broker.offers import ANY, CHEAP, ids, offer, told
+
+import tidings
+from tidings.broker import core as cores
+from tidings.broker import postings
+from tidings.broker.database import FILE
+from tidings.broker.retention import Retention
+from tidings.errors import CursorError, UsageError
+
+HOUR = 3_600_000_000
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Microseconds since 1970, for all brokers of a test."""
+    now = [1_800_000_000_000_000]
+    monkeypatch.setattr(cores, "_now", lambda: now[0])
+    return now
+
+
+def upkeep(broker: tidings.Broker) -> None:
+    broker._core.upkeep.once()
+
+
+@pytest.fixture
+def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(postings, "BLOCK", 8)
+
+
+@pytest.mark.usefixtures("small_blocks")
+def test_pages_go_over_blocks_and_what_is_in_none_yet(tmp_path: Path) -> None:
+    with tidings.Broker(tmp_path) as broker:
+        broker.subscribe(ANY, id="any")
+        broker.subscribe(CHEAP, id="cheap")
+        for number in range(30):
+            broker.publish(offer(number, 900 if number % 3 else 100))
+            if number % 7 == 0:
+                upkeep(broker)
+        for _ in range(2):
+            assert told(broker.subscription("any")) == ids(*range(30))
+            assert told(broker.subscription("cheap")) == ids(*range(0, 30, 3))
+            upkeep(broker)
+    with tidings.Broker(tmp_path) as broker:
+        broker.publish(offer(30))
+        assert told(broker.subscription("cheap")) == ids(*range(0, 31, 3))
+
+
+def test_one_whose_time_is_over_ends_unless_it_is_renewed(clock: list[int]) -> None:
+    with tidings.Broker() as broker:
+        broker.subscribe(ANY, id="short", ttl=60)
+        broker.subscribe(ANY, id="renewed", ttl=60)
+        clock[0] += 50_000_000
+        broker.subscribe(ANY, id="renewed", ttl=60)
+        clock[0] += 20_000_000
+        upkeep(broker)
+        assert [match.subscription for match in broker.publish(offer(1))] == ["renewed"]
+        assert [each.id for each in broker.subscriptions()] == ["renewed"]
+
+
+def test_old_events_go_and_who_had_not_read_them_is_told(tmp_path: Path, clock: list[int]) -> None:
+    with tidings.Broker(tmp_path, retention=Retention(age=timedelta(hours=2))) as broker:
+        cheap = broker.subscribe(CHEAP)
+        idle = broker.subscribe("ASK { <http://x/nothing> <http://x/p> 1 }")
+        start, nothing = cheap.page(limit=1).cursor, idle.page().cursor
+        for number in range(5):
+            broker.publish(offer(number))
+            clock[0] += HOUR
+        second = cheap.page(limit=2).cursor
+        upkeep(broker)
+        assert told(cheap) == ids(3, 4)
+        for cursor in (start, second):
+            with pytest.raises(CursorError, match="notifications behind it are gone"):
+                cheap.page(cursor)
+        assert idle.page(nothing).notifications == []
+        assert broker.event(ids(2)[0]) is None
+        # What is gone is not known any more.
+        assert len(broker.publish(offer(0))) == 1
+
+
+def test_a_cursor_behind_what_went_is_as_good_as_ever(tmp_path: Path, clock: list[int]) -> None:
+    with tidings.Broker(tmp_path, retention=Retention(age=timedelta(hours=2))) as broker:
+        cheap = broker.subscribe(CHEAP)
+        for number in range(4):
+            broker.publish(offer(number))
+            clock[0] += HOUR
+        cursor = cheap.page(limit=2).cursor
+        upkeep(broker)
+        assert [n.event.id for n in cheap.page(cursor).notifications] == ids(2, 3)
+
+
+def test_a_database_that_is_too_large_loses_its_oldest(tmp_path: Path) -> None:
+    with tidings.Broker(tmp_path, retention=Retention(size=400_000)) as broker:
+        cheap = broker.subscribe(CHEAP)
+        for number in range(3_000):
+            broker.publish(offer(number))
+        upkeep(broker)
+        left = told(cheap)
+        assert left[-1:] == ids(2_999)
+        assert broker.stats()["bytes"] > 0
+        assert broker.event(ids(0)[0]) is None
+
+
+def test_what_is_deleted_is_not_in_the_file_any_more(tmp_path: Path) -> None:
+    with tidings.Broker(tmp_path) as broker:
+        broker.publish(b'<http://x/a> <http://x/says> "a-secret-word" .', format="nt")
+        [id] = broker.publish(b'<http://x/a> <http://x/says> "a-secret-word" .', format="nt").ids
+        assert broker.delete_event(id)
+    for file in tmp_path.iterdir():
+        assert b"a-secret-word" not in file.read_bytes()
+    assert (tmp_path / FILE).exists()
+
+
+@pytest.mark.parametrize("wrong", [{"age": timedelta()}, {"size": -1}, {"backlog": 0}])
+def test_what_cannot_be_kept(wrong: dict[str, object]) -> None:
+    with pytest.raises(UsageError):
+        Retention(**wrong)  # type: ignore[arg-type]
