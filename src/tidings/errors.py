@@ -10,6 +10,7 @@ TidingsError
 ├── UnsupportedError        a matcher refuses a construct its paper does not define
 ├── ParseError              text that is not what it should be, with its place
 │   ├── EventError          an event or event document
+│   │   └── EventConflict   ... an event whose id another one has
 │   └── SubscriptionError   a subscription, in any dialect
 └── EvaluationError         a subscription failed on an event
     └── BudgetExceeded      ... because it needed more steps than it may take
@@ -67,6 +68,11 @@ class EngineError(TidingsError):
 
 class BrokerError(TidingsError):
     """The store of a broker cannot be read or written: which one, what is wrong, and what to do."""
+
+    def __init__(self, broker: str, problem: str) -> None:
+        super().__init__(f"{broker}: {problem}")
+        self.broker = broker
+        self.problem = problem
 
 
 class CursorError(TidingsError):
@@ -133,6 +139,10 @@ class ParseError(TidingsError):
 
 class EventError(ParseError):
     """An event, or the document it came in, could not be read."""
+
+
+class EventConflict(EventError):
+    """An event of this id is there already, with other triples."""
 
 
 class SubscriptionError(ParseError):

@@ -32,6 +32,8 @@ ONLY_IN = {
     "rich": {"cli"},
     "rdflib": {"bench"},
     "matplotlib": {"bench"},
+    "starlette": {"broker"},
+    "uvicorn": {"broker"},
 }
 FILES = sorted(PACKAGE.rglob("*.py"))
 

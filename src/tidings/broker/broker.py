@@ -15,7 +15,7 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from datetime import UTC, datetime
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Self, TypeVar, overload
 from uuid import uuid4
@@ -135,7 +135,7 @@ class Broker:
 
     def delete_event(self, id: str) -> bool:
         """Delete an event, and all notifications of it. Whether it was there."""
-        return _done(self._core.change(partial(log.delete, id=id)))
+        return _done(self._core.delete_event(id))
 
     # ----------------------------------------------------------------------------------------------------------- upkeep
 

@@ -49,7 +49,7 @@ class Committer:
         job = _Job(do, what, weight)
         with self._changed:
             if self._closed:
-                raise BrokerError(f"{self._name} is closed")
+                raise BrokerError(self._name, "it is closed")
             self._jobs.append(job)
             self._changed.notify()
         return job.outcome

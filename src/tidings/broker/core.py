@@ -26,7 +26,7 @@ from tidings.broker.matching import Matching, form_of
 from tidings.broker.retention import Retention
 from tidings.broker.subscriptions import Registered, Standing, Wanted
 from tidings.broker.upkeep import Upkeep
-from tidings.errors import EventError
+from tidings.errors import EventConflict, EventError
 from tidings.lang.pattern import Query
 from tidings.match.base import Answer, Failure
 from tidings.ontology import Ontology
@@ -149,11 +149,15 @@ class Core:
         before = known.get(event.id) or logged[event.id]
         if not log.is_same(event, before.event):
             reason = f"the event {event.id} was published before, with other triples"
-            return EventError(reason, source=event.source or None, hint="give it an id of its own")
+            return EventConflict(reason, source=event.source or None, hint="give it an id of its own")
         new = event.id in logged
         if new:
             known[event.id] = before
         return Accepted(before, new)
+
+    def delete_event(self, id: str) -> Future[bool]:
+        """Delete an event, and all notifications of it. Whether it was there."""
+        return self.change(partial(log.delete, id=id), lambda there: self.database.forget())
 
     # ---------------------------------------------------------------------------------------------------------- changes
 

@@ -43,7 +43,7 @@ class Database:
 
     @property
     def name(self) -> str:
-        return "the broker in memory" if self._folder is None else f"the broker in '{self._folder}'"
+        return "the broker in memory" if self._folder is None else _named(self._folder)
 
     def _connect(self) -> sqlite3.Connection:
         file = ":memory:" if self._folder is None else str(self._folder / FILE)
@@ -105,7 +105,7 @@ class Database:
         try:
             yield
         except sqlite3.Error as error:
-            raise BrokerError(f"{self.name}: {_advice(str(error))}") from error
+            raise BrokerError(self.name, _advice(str(error))) from error
 
     # --------------------------------------------------------------------------------------------------------- the file
 
@@ -116,11 +116,17 @@ class Database:
             [pages], [size] = (database.execute(f"PRAGMA {each}").fetchone() for each in ("page_count", "page_size"))
             return int(pages) * int(size)
 
+    def forget(self) -> None:
+        """Leave nothing in the log of writes of what has been deleted."""
+        if self._folder is not None:
+            with self._write, self._told():
+                self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
     def backup(self, target: Path) -> None:
         """Write what is there now into a folder, from which a broker can go on. Others read and write meanwhile."""
         target.mkdir(parents=True, exist_ok=True)
         if (target / FILE).exists():
-            raise BrokerError(f"there is a broker in '{target}' already; name another folder for the backup")
+            raise BrokerError(f"a backup into '{target}'", "there is a broker already; name another folder")
         unfinished = target / f"{FILE}.unfinished"
         unfinished.unlink(missing_ok=True)
         with self.reading() as database, self._told():
@@ -143,22 +149,22 @@ class Database:
                 self._lock = None
 
 
+def _named(folder: Path) -> str:
+    return f"the broker in '{folder}'"
+
+
 def _locked(folder: Path) -> int:
     """A lock on the folder, which ends with the process at the latest."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         found = os.open(folder / _LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     except OSError as error:
-        raise BrokerError(
-            f"the broker in '{folder}': {error.strerror}; name a folder that may be written to"
-        ) from error
+        raise BrokerError(_named(folder), f"{error.strerror}; name a folder that may be written to") from error
     try:
         fcntl.flock(found, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError as error:
         os.close(found)
-        raise BrokerError(
-            f"the broker in '{folder}' is running already; end it first, or name another folder"
-        ) from error
+        raise BrokerError(_named(folder), "it is running already; end that first, or name another folder") from error
     return found
 
 

@@ -131,7 +131,7 @@ def is_same(event: Event, kept: Event) -> bool:
 def _logged(row: Row) -> Logged:
     seq, id, accepted, published, body, matched, crc = row
     if _crc(seq, id, accepted, published, body, matched) != crc:
-        raise BrokerError(f"event {seq} of the broker ({id}) is not as it was written; restore a backup")
+        raise BrokerError("the log of the broker", f"event {seq} ({id}) is not as it was written; restore a backup")
     numbers = None if matched is None else np.frombuffer(matched, np.uint32)
     return Logged(seq, Event(id, body, published=published), accepted, numbers)
 

@@ -45,8 +45,12 @@ class Options:
             webhook=_webhook(given.get("webhook")),
         )
 
+    def told(self) -> dict[str, object]:
+        """What is given, by name."""
+        return {name: value for name, value in asdict(self).items() if value is not None}
+
     def to_json(self) -> str:
-        return json.dumps({name: value for name, value in asdict(self).items() if value is not None}, sort_keys=True)
+        return json.dumps(self.told(), sort_keys=True)
 
     @staticmethod
     def of_json(text: str) -> Options:

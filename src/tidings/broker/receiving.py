@@ -108,6 +108,11 @@ class Subscription:
         return self._standing.version
 
     @property
+    def stream(self) -> int:
+        """Under which it is heard of that there is something new."""
+        return self._standing.stream
+
+    @property
     def state(self) -> State:
         return self._standing.state
 
@@ -152,14 +157,15 @@ class Subscription:
         """
         if not 1 <= limit <= _MOST:
             raise UsageError(f"a page has 1 to {_MOST:,} notifications, and not {limit}")
-        return self._read(self._start(after), limit)
+        return self._read(self.start(after), limit)
 
     def _read(self, place: Cursor, limit: int = PAGE) -> Page:
         found = self._core.matched(place.stream, place.seq, limit)
         notifications = [Notification(self._core, standing, logged) for standing, logged in found]
         return Page(notifications, notifications[-1].cursor if notifications else str(place))
 
-    def _start(self, after: str | None) -> Cursor:
+    def start(self, after: str | None) -> Cursor:
+        """Where to begin: behind this cursor, if it is a good one; else behind what was acknowledged."""
         if after is not None:
             return self._place(after)
         with self._core.database.reading() as database:
@@ -200,7 +206,7 @@ class Subscription:
         new = Flag()
         silent = self._core.listen(lambda streams: new.set() if self._standing.stream in streams else None)
         try:
-            place = self._start(after)
+            place = self.start(after)
             while (found := self._next(place)) is not None:
                 notifications, place = found
                 yield from notifications
@@ -228,7 +234,7 @@ class Subscription:
 
         silent = self._core.listen(rung)
         try:
-            place = await asyncio.to_thread(self._start, after)
+            place = await asyncio.to_thread(self.start, after)
             while (found := await asyncio.to_thread(self._next, place)) is not None:
                 notifications, place = found
                 for notification in notifications:

@@ -66,6 +66,16 @@ CREATE TABLE subscriptions (
     dropped INTEGER NOT NULL,   -- of the stream: notifications of events up to here are gone
     UNIQUE (tenant, id, version)
 );
+CREATE TABLE tokens (
+    name TEXT PRIMARY KEY,
+    digest BLOB NOT NULL,
+    tenant TEXT NOT NULL,
+    scopes TEXT NOT NULL,       -- words
+    label TEXT NOT NULL,
+    created INTEGER NOT NULL,
+    expires INTEGER
+) WITHOUT ROWID;
+
 CREATE INDEX subscriptions_by_stream ON subscriptions (stream);
 CREATE INDEX subscriptions_there ON subscriptions (tenant, id) WHERE state IN ('active', 'paused');
 """
@@ -80,11 +90,12 @@ def prepare(database: sqlite3.Connection, name: str) -> None:
     """Bring the tables up to date, in one transaction; a `BrokerError` where they are of a later version."""
     [application], [version] = _pragma(database, "application_id"), _pragma(database, "user_version")
     if application not in (0, APPLICATION) or (not application and _has_tables(database)):
-        raise BrokerError(f"{name} is a database, and not that of a broker; name another folder")
+        raise BrokerError(name, "its file is a database, and not that of a broker; name another folder")
     if version > VERSION:
         raise BrokerError(
-            f"{name} was written by a later version of Tidings (its tables are of version {version}, the last known "
-            f"here is {VERSION}); install that version"
+            name,
+            f"it was written by a later version of Tidings (its tables are of version {version}, the last known here "
+            f"is {VERSION}); install that version",
         )
     if version == VERSION:
         return

@@ -23,6 +23,10 @@ class Format(Enum):
         return _OXIGRAPH[self]
 
     @property
+    def media_type(self) -> str:
+        return self.oxigraph.media_type
+
+    @property
     def by_line(self) -> bool:
         """Every line stands for itself, so a broken one does not cost the others."""
         return self in (Format.NT, Format.NQ)

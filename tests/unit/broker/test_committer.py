@@ -72,5 +72,5 @@ def test_one_that_fails_costs_the_others_nothing() -> None:
 def test_what_is_closed_takes_nothing() -> None:
     committer = Committer("the broker", 100)
     committer.close()
-    with pytest.raises(BrokerError, match="the broker is closed"):
+    with pytest.raises(BrokerError, match="the broker: it is closed"):
         committer.submit(Kept().texts, "late")

@@ -1,0 +1,149 @@
+"""`/v1/events`: publish, and get back by id."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from http import HTTPStatus
+
+import pyoxigraph as ox
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+
+from tidings.broker import log, subscriptions
+from tidings.broker.core import Accepted, Core
+from tidings.broker.http.access import Caller
+from tidings.broker.http.bodies import body_of
+from tidings.broker.http.negotiation import negotiated
+from tidings.broker.http.problems import Problem, problem_of
+from tidings.broker.http.service import Service
+from tidings.broker.log import Logged
+from tidings.errors import EventError
+from tidings.rdf.cloudevents import Unpacked, unpacked
+from tidings.rdf.event import Event
+from tidings.rdf.formats import Format
+from tidings.rdf.limits import Limits
+from tidings.rdf.read import read_events
+from tidings.rdf.terms import to_json
+
+_SMALL = 16 << 10
+"""A document of so many bytes that leaves nothing to work out is read at once, and not by another thread."""
+
+_BY = ("graph", "document", "subject", "nanopub")
+
+
+async def publish(request: Request) -> Response:
+    service = Service.of(request)
+    caller = service.access.caller(request, "publish")
+    by = request.query_params.get("events-by", "graph")
+    if by not in _BY:
+        raise Problem(HTTPStatus.BAD_REQUEST, f"events-by is one of {', '.join(_BY)}")
+    own = _wants_matches(request)
+    body = await body_of(request, service.bounds.body)
+    try:
+        document = unpacked(body, request.headers.get("content-type"), request.headers.get("ce-time"))
+    except EventError as error:
+        raise Problem(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, error.reason) from error
+    problems: list[EventError] = []
+    if len(body) <= _SMALL and document.format.by_line and b"_:" not in body and by == "graph":
+        events = list(_events(document, by, service.bounds.reading, problems))
+    else:
+        events = await asyncio.to_thread(lambda: list(_events(document, by, service.bounds.reading, problems)))
+    outcomes = await asyncio.wrap_future(service.core.publish(events)) if events else []
+    problems += [outcome for outcome in outcomes if isinstance(outcome, EventError)]
+    accepted = [outcome for outcome in outcomes if isinstance(outcome, Accepted)]
+    if problems and not accepted:
+        first = problem_of(problems[0])
+        raise Problem(first.status, first.detail, more={**first.more, "problems": _told(problems)})
+    answer: dict[str, object] = {"events": [{"id": each.id} for each in accepted]}
+    if problems:
+        answer["problems"] = _told(problems)
+    if own:
+        answer["matches"] = await asyncio.to_thread(_own_matches, service.core, caller, accepted)
+    return JSONResponse(answer, HTTPStatus.ACCEPTED)
+
+
+def _wants_matches(request: Request) -> bool:
+    wanted = request.query_params.get("matches")
+    if wanted not in (None, "own"):
+        raise Problem(HTTPStatus.BAD_REQUEST, "matches is 'own', or not given")
+    return wanted == "own"
+
+
+def _events(document: Unpacked, by: str, limits: Limits, problems: list[EventError]) -> Iterator[Event]:
+    found = read_events(
+        [document.data],
+        format=document.format,
+        by=by,  # type: ignore[arg-type]
+        report=problems.append,
+        limits=limits,
+    )
+    if document.time is None:
+        yield from found
+        return
+    published = document.time.isoformat().replace("+00:00", "Z")
+    for event in found:
+        yield replace(event, published=published)
+
+
+def _told(problems: Sequence[EventError]) -> list[dict[str, object]]:
+    return [problem_of(each).document() for each in problems[:100]]
+
+
+def _own_matches(core: Core, caller: Caller, accepted: Sequence[Accepted]) -> list[dict[str, object]]:
+    """The caller's own matches, and nobody else's."""
+    found: list[dict[str, object]] = []
+    with core.database.reading() as reader:
+        for each in accepted:
+            numbers = [] if each.logged.matched is None or not each.new else each.logged.matched.tolist()
+            matched = filter(None, (subscriptions.by_number(reader, number) for number in numbers))
+            own = sorted((one for one in matched if one.tenant == caller.tenant), key=lambda one: one.id)
+            for standing in own:
+                answer = core.answer(standing, each.logged.event)
+                rows = [{name: to_json(term) for name, term in row.items()} for row in answer.bindings]
+                found.append({"event": each.id, "subscription": standing.id, "bindings": rows})
+    return found
+
+
+# ---------------------------------------------------------------------------------------------------------------- by id
+
+
+async def event(request: Request) -> Response:
+    service = Service.of(request)
+    service.access.caller(request, "subscribe")
+    id = request.path_params["id"]
+    found = await asyncio.to_thread(_find, service.core, id)
+    if found is None:
+        raise Problem(HTTPStatus.NOT_FOUND, "there is no such event; it may have been deleted, or be too old")
+    tag = f'"{found.seq}"'
+    headers = {"etag": tag, "vary": "accept", "cache-control": "private, max-age=0, must-revalidate"}
+    if tag in request.headers.get("if-none-match", ""):
+        return Response(status_code=HTTPStatus.NOT_MODIFIED, headers=headers)
+    format = negotiated(request.headers.get("accept"))
+    return Response(written(found.event, format), media_type=format.media_type, headers=headers)
+
+
+async def delete(request: Request) -> Response:
+    service = Service.of(request)
+    service.access.caller(request, "admin")
+    if not await asyncio.wrap_future(service.core.delete_event(request.path_params["id"])):
+        raise Problem(HTTPStatus.NOT_FOUND, "there is no such event")
+    return Response(status_code=HTTPStatus.NO_CONTENT)
+
+
+def _find(core: Core, id: str) -> Logged | None:
+    with core.database.reading() as reader:
+        return log.by_id(reader, id)
+
+
+def written(event: Event, format: Format) -> bytes:
+    """The event in a format: in a graph of its name, where the format has graphs."""
+    if format is Format.NT:
+        return event.body.encode()
+    triples = ox.parse(event.body.encode(), format=ox.RdfFormat.N_TRIPLES)
+    graph = ox.NamedNode(event.id) if format.has_graphs else ox.DefaultGraph()
+    quads = (ox.Quad(each.subject, each.predicate, each.object, graph) for each in triples)
+    found = ox.serialize(quads if format.has_graphs else (quad.triple for quad in quads), format=format.oxigraph)
+    assert found is not None
+    return found

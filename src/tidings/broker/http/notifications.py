@@ -1,0 +1,120 @@
+"""`/v1/subscriptions/{id}/notifications`: page by page, or as they come (server-sent events)."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from http import HTTPStatus
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response, StreamingResponse
+
+from tidings.broker.http.bodies import json_of
+from tidings.broker.http.problems import Problem
+from tidings.broker.http.service import Service
+from tidings.broker.http.subscriptions import found, limit_of
+from tidings.broker.options import PAYLOADS, Payload
+from tidings.broker.receiving import Notification, Subscription
+from tidings.errors import CursorError, TidingsError
+from tidings.rdf.terms import to_json
+
+_PAGE = 100
+_BEAT = 15.0
+"""Seconds of silence after which a stream says that it is still there."""
+
+_ACK = 1 << 12
+
+
+async def notifications(request: Request) -> Response:
+    service = Service.of(request)
+    caller = service.access.caller(request, "subscribe")
+    standing = await found(service.core, caller.tenant, request.path_params["id"])
+    subscription = Subscription(service.core, standing)
+    payload = _payload(request, standing.options.payload)
+    if "text/event-stream" in request.headers.get("accept", ""):
+        after = request.headers.get("last-event-id") or request.query_params.get("after")
+        # Before the answer begins: a place that is none is a problem with a status of its own.
+        place = await asyncio.to_thread(subscription.start, after)
+        stream = _stream(service, subscription, str(place), payload)
+        return StreamingResponse(stream, media_type="text/event-stream", headers={"cache-control": "no-store"})
+    limit = limit_of(request, _PAGE, service.bounds.page)
+    answer = await asyncio.to_thread(_page, subscription, request.query_params.get("after"), limit, payload)
+    return JSONResponse(answer)
+
+
+async def ack(request: Request) -> Response:
+    service = Service.of(request)
+    caller = service.access.caller(request, "subscribe")
+    standing = await found(service.core, caller.tenant, request.path_params["id"])
+    cursor = (await json_of(request, _ACK)).get("cursor")
+    if not isinstance(cursor, str):
+        raise Problem(HTTPStatus.BAD_REQUEST, "'cursor' should be there, and be a string")
+    await asyncio.to_thread(Subscription(service.core, standing).ack, cursor)
+    return Response(status_code=HTTPStatus.NO_CONTENT)
+
+
+def _payload(request: Request, usual: Payload) -> Payload:
+    given = request.query_params.get("payload", usual)
+    for payload in PAYLOADS:
+        if given == payload:
+            return payload  # type: ignore[no-any-return]
+    raise Problem(HTTPStatus.BAD_REQUEST, f"payload is one of {', '.join(PAYLOADS)}")
+
+
+def _page(subscription: Subscription, after: str | None, limit: int, payload: Payload) -> dict[str, object]:
+    page = subscription.page(after, limit)
+    return {"notifications": [told(each, payload) for each in page.notifications], "cursor": page.cursor}
+
+
+def told(notification: Notification, payload: Payload) -> dict[str, object]:
+    """What a notification says, with as much as is wanted."""
+    event = notification.event
+    said: dict[str, object] = {
+        "id": notification.id,
+        "cursor": notification.cursor,
+        "subscription": notification.subscription,
+        "version": notification.version,
+        "event": event.id,
+        "published": event.published,
+    }
+    match payload:
+        case "event":
+            said["data"] = event.body
+        case "construct" if notification.construct is not None:
+            said["construct"] = notification.construct
+        case "bindings" | "construct":
+            said["bindings"] = [{name: to_json(term) for name, term in row.items()} for row in notification.bindings]
+    return said
+
+
+async def _stream(service: Service, subscription: Subscription, after: str, payload: Payload) -> AsyncIterator[str]:
+    """What there is behind a place, then what comes; until the subscription ends, or the server does."""
+    yield ": here\n\n"
+    with service.hub.waiting(subscription.stream) as new:
+        place = after
+        while not service.hub.closing:
+            try:
+                texts, place = await asyncio.to_thread(_texts, subscription, place, payload)
+            except TidingsError as error:
+                kind = "gone" if isinstance(error, CursorError) else "error"
+                yield f"event: {kind}\ndata: {json.dumps({'detail': str(error)})}\n\n"
+                return
+            for text in texts:
+                yield text
+            if texts:
+                continue
+            try:
+                await asyncio.wait_for(new.wait(), _BEAT)
+                new.clear()
+            except TimeoutError:
+                yield ": still here\n\n"
+
+
+def _texts(subscription: Subscription, place: str, payload: Payload) -> tuple[list[str], str]:
+    page = subscription.page(place)
+    texts = [
+        f"id: {each.cursor}\nevent: notification\ndata: {json.dumps(told(each, payload), ensure_ascii=False)}\n\n"
+        for each in page.notifications
+    ]
+    return texts, page.cursor

@@ -1,0 +1,201 @@
+"""`/v1/subscriptions`: leave one, look at it, end it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from http import HTTPStatus
+from typing import Any
+from urllib.parse import quote
+from zlib import crc32
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+
+from tidings.broker import subscriptions as rows
+from tidings.broker.broker import checked_id
+from tidings.broker.core import Core, written_time
+from tidings.broker.http.bodies import body_of, object_of
+from tidings.broker.http.problems import Problem
+from tidings.broker.http.service import Service
+from tidings.broker.options import Options
+from tidings.broker.subscriptions import Standing, Wanted
+from tidings.errors import EventError, UsageError
+from tidings.lang import parse
+from tidings.lang.pattern import Dialect
+from tidings.rdf.cloudevents import moment_of
+
+_DIALECTS: Mapping[str, Dialect] = {
+    "application/sparql-query": "sparql",
+    "text/x-ops": "ops",
+    "text/x-gtopss": "gtopss",
+}
+_PAGE = 100
+
+
+async def put(request: Request) -> Response:
+    service = Service.of(request)
+    caller = service.access.caller(request, "subscribe")
+    id = checked_id(request.path_params["id"])
+    wanted = _wanted(caller.tenant, id, request, await body_of(request, service.bounds.query))
+    form = await asyncio.to_thread(parse, wanted.query, wanted.dialect, source=None)
+    before = await asyncio.to_thread(_find, service.core, caller.tenant, id)
+    _check_conditions(request, before)
+    done = await asyncio.wrap_future(service.core.register(wanted, form))
+    if done.standing.looked is not None and done.new:
+        # It goes on by itself; notifications come when it is done.
+        request.app.state.looking.submit(service.core.look_back, done.standing)
+    status = HTTPStatus.CREATED if done.new and done.before is None else HTTPStatus.OK
+    return _answer(done.standing, status)
+
+
+async def get(request: Request) -> Response:
+    service = Service.of(request)
+    caller = service.access.caller(request, "subscribe")
+    standing = await found(service.core, caller.tenant, request.path_params["id"])
+    if _tag(standing) in request.headers.get("if-none-match", ""):
+        return Response(status_code=HTTPStatus.NOT_MODIFIED, headers={"etag": _tag(standing)})
+    return _answer(standing, HTTPStatus.OK)
+
+
+async def delete(request: Request) -> Response:
+    service = Service.of(request)
+    caller = service.access.caller(request, "subscribe")
+    id = request.path_params["id"]
+    _check_conditions(request, await found(service.core, caller.tenant, id))
+    if await asyncio.wrap_future(service.core.end(caller.tenant, id)) is None:
+        raise _none()
+    return Response(status_code=HTTPStatus.NO_CONTENT)
+
+
+async def several(request: Request) -> Response:
+    service = Service.of(request)
+    caller = service.access.caller(request, "subscribe")
+    limit = limit_of(request, _PAGE, service.bounds.page)
+    after = request.query_params.get("after", "")
+    page = await asyncio.to_thread(_page, service.core, caller.tenant, after, limit)
+    answer: dict[str, object] = {"subscriptions": [_described(each) for each in page]}
+    if len(page) == limit:
+        answer["next"] = f"/v1/subscriptions?after={quote(page[-1].id, safe='')}&limit={limit}"
+    return JSONResponse(answer)
+
+
+async def found(core: Core, tenant: str, id: str) -> Standing:
+    """The caller's own; that others have one of this id is not told."""
+    standing = await asyncio.to_thread(_find, core, tenant, id)
+    if standing is None:
+        raise _none()
+    return standing
+
+
+def limit_of(request: Request, usual: int, most: int) -> int:
+    given = request.query_params.get("limit", str(usual))
+    if not given.isascii() or not given.isdecimal() or not 1 <= int(given[:10]) <= most:
+        raise Problem(HTTPStatus.BAD_REQUEST, f"limit is a number from 1 to {most}")
+    return int(given)
+
+
+def _none() -> Problem:
+    return Problem(HTTPStatus.NOT_FOUND, "there is no such subscription")
+
+
+def _find(core: Core, tenant: str, id: str) -> Standing | None:
+    with core.database.reading() as reader:
+        return rows.find(reader, tenant, id)
+
+
+def _page(core: Core, tenant: str, after: str, limit: int) -> list[Standing]:
+    with core.database.reading() as reader:
+        return rows.page(reader, tenant, after, limit)
+
+
+# ------------------------------------------------------------------------------------------------------- what is asked
+
+
+def _wanted(tenant: str, id: str, request: Request, body: bytes) -> Wanted:
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if kind in _DIALECTS:
+        return Wanted(tenant, id, _text(body), _DIALECTS[kind], Options())
+    if kind != "application/json":
+        offered = ", ".join((*_DIALECTS, "application/json"))
+        raise Problem(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, f"a subscription comes as one of {offered}")
+    members = dict(object_of(body))
+    query, dialect = members.pop("query", None), members.pop("dialect", "sparql")
+    if not isinstance(query, str):
+        raise Problem(HTTPStatus.BAD_REQUEST, "'query' should be there, and be a string")
+    if dialect not in _DIALECTS.values():
+        raise Problem(HTTPStatus.BAD_REQUEST, f"'dialect' is one of {', '.join(_DIALECTS.values())}")
+    since = _moment(members.pop("since", None))
+    return Wanted(tenant, id, _whole(query), dialect, Options.of(members), since)
+
+
+def _text(body: bytes) -> str:
+    try:
+        return body.decode()
+    except UnicodeDecodeError as error:
+        raise Problem(HTTPStatus.BAD_REQUEST, f"the body is not UTF-8: byte 0x{body[error.start]:02X}") from error
+
+
+def _whole(text: str) -> str:
+    """JSON may have half a character."""
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise UsageError("'query' has half a character in it") from error
+    return text
+
+
+def _moment(given: Any) -> int | None:
+    if given is None:
+        return None
+    if not isinstance(given, str):
+        raise Problem(HTTPStatus.BAD_REQUEST, "'since' should be a string, such as 2026-05-01T12:00:00Z")
+    try:
+        return round(moment_of(given).timestamp() * 1e6)
+    except EventError as error:
+        raise Problem(HTTPStatus.BAD_REQUEST, f"'since': {error.reason}") from error
+
+
+def _check_conditions(request: Request, before: Standing | None) -> None:
+    match, none = request.headers.get("if-match"), request.headers.get("if-none-match")
+    there = None if before is None else _tag(before)
+    if match is not None and (there is None or (match.strip() != "*" and there not in match)):
+        raise Problem(HTTPStatus.PRECONDITION_FAILED, "the subscription is not as it was when you looked")
+    if none is not None and there is not None and (none.strip() == "*" or there in none):
+        raise Problem(HTTPStatus.PRECONDITION_FAILED, "the subscription is there already")
+
+
+# --------------------------------------------------------------------------------------------------------- what is told
+
+
+def _answer(standing: Standing, status: HTTPStatus) -> Response:
+    headers = {"etag": _tag(standing)}
+    if status == HTTPStatus.CREATED:
+        headers["location"] = f"/v1/subscriptions/{quote(standing.id, safe='')}"
+    return JSONResponse(_described(standing), status, headers)
+
+
+def _described(standing: Standing) -> dict[str, object]:
+    told: dict[str, object] = {
+        "id": standing.id,
+        "version": standing.version,
+        "query": standing.query,
+        "dialect": standing.dialect,
+        "state": standing.state,
+        "created": written_time(standing.created),
+        **standing.options.told(),
+    }
+    if standing.reason:
+        told["reason"] = standing.reason
+    if standing.expires is not None:
+        told["expires"] = written_time(standing.expires)
+    if standing.since is not None:
+        told["since"] = written_time(standing.since)
+        told["looking_back"] = standing.looked is not None
+    return told
+
+
+def _tag(standing: Standing) -> str:
+    """Another one whenever anything that is told is another."""
+    said = f"{standing.options.to_json()} {standing.state} {standing.expires} {standing.looked}"
+    return f'"{standing.number}-{crc32(said.encode()):08x}"'
