@@ -24,14 +24,17 @@ _PATIENCE = 30.0
 
 
 class Database:
-    """`folder` None is in memory. A `BrokerError` says what is wrong with a folder, and what to do."""
+    """`folder` None is in memory. A `BrokerError` says what is wrong with a folder, and what to do.
 
-    def __init__(self, folder: Path | None) -> None:
+    A folder belongs to one broker; who is not `alone` does something small beside it.
+    """
+
+    def __init__(self, folder: Path | None, *, alone: bool = True) -> None:
         self._folder = folder
         self._write = RLock()
         self._idle: list[sqlite3.Connection] = []
         self._idle_lock = Lock()
-        self._lock = None if folder is None else _locked(folder)
+        self._lock = None if folder is None or not alone else _locked(folder)
         try:
             with self._told():
                 self._writer = self._connect()

@@ -56,6 +56,14 @@ class Matching:
         return Prepared(form).solve(Meaning(event, self.engine.ontology))
 
 
+def warm_up() -> None:
+    """Have everything loaded and compiled that the first match needs, so that nobody has to wait for it."""
+    warm = Matching(Ontology.empty(), lambda failure: None)
+    warm.put(1, parse("SELECT * { ?s <urn:p> ?o FILTER(?o > 1) }"))
+    one = '"1"^^<http://www.w3.org/2001/XMLSchema#integer>'
+    warm.match([Event("urn:e", f"<urn:s> <urn:p> {one} .\n"), Event("urn:f", "<urn:s> <urn:p> <urn:o> .\n")])
+
+
 def form_of(standing: Standing) -> Query:
     return parse(standing.query, standing.dialect, source=standing.id)
 

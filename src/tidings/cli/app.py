@@ -25,6 +25,8 @@ COMMANDS = {
     "compile": "Subscriptions to an index that opens at once.",
     "check": "Every problem of every subscription.",
     "explain": "Why a subscription matches an event, or why not.",
+    "serve": "The broker: publishers and subscribers meet, over HTTP.",
+    "token": "Who may do what at a broker.",
     "pipeline": "Events as they come to notifications, on Spark.",
     "query": "The solutions of a query over the events of an archive.",
     "replay": "What subscriptions would have matched in an archive.",

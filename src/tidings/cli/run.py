@@ -125,6 +125,14 @@ def need_spark(what: str) -> None:
         raise UsageError(f"{what} needs Spark, which is not installed; install it with: pip install 'tidings[spark]'")
 
 
+def need_server(what: str) -> None:
+    """Say what to install where the web framework is not there."""
+    if find_spec("starlette") is None or find_spec("uvicorn") is None:
+        raise UsageError(
+            f"{what} needs a web server, which is not installed; install it with: pip install 'tidings[server]'"
+        )
+
+
 def peak_memory() -> int | None:
     """The most memory this process had at once, in bytes; None on systems that do not tell."""
     try:

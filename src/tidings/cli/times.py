@@ -9,7 +9,8 @@ from typing import Any
 
 import click
 
-_AGO = re.compile(r"(\d+)\s*(m|h|d|w)")
+_AGO = re.compile(r"(\d{1,9})\s*(m|h|d|w)")
+_LONGEST_DAYS = 100_000
 _UNITS = {"m": timedelta(minutes=1), "h": timedelta(hours=1), "d": timedelta(days=1), "w": timedelta(weeks=1)}
 
 
@@ -29,6 +30,16 @@ def moment(ctx: click.Context, option: click.Parameter, value: str | None) -> da
             option,
         ) from None
     return found if found.tzinfo is not None else found.replace(tzinfo=UTC)
+
+
+def age(ctx: click.Context, option: click.Parameter, value: str | None) -> timedelta | None:
+    """So long: 30m, 12h, 30d, 4w."""
+    if value is None:
+        return None
+    found = _AGO.fullmatch(value.strip())
+    if found is None or not int(found[1]) or int(found[1]) * _UNITS[found[2]].days > _LONGEST_DAYS:
+        raise click.BadParameter(f"'{value}' is no length of time; write 30m, 12h, 30d or 4w.", ctx, option)
+    return int(found[1]) * _UNITS[found[2]]
 
 
 def time_options(callback: Callable[..., Any]) -> Callable[..., Any]:

@@ -1,0 +1,71 @@
+"""The server: it listens until it is told to end, and then lets those who are waiting go."""
+
+from __future__ import annotations
+
+import signal
+import socket
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import uvicorn
+from starlette.applications import Starlette
+
+from tidings.broker.http.service import Service
+from tidings.errors import UsageError
+
+_PATIENCE = 10
+"""Seconds in which requests that are under way may come to their end."""
+
+
+class _Server(uvicorn.Server):
+    def __init__(self, app: Starlette, ready: Callable[[], None]) -> None:
+        super().__init__(
+            uvicorn.Config(
+                app,
+                access_log=False,
+                log_config=None,
+                server_header=False,
+                timeout_graceful_shutdown=_PATIENCE,
+            )
+        )
+        self._app = app
+        self._ready = ready
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """A signal ends the server, and not the process: what is open has to be closed after that."""
+        before = {number: signal.signal(number, self.handle_exit) for number in (signal.SIGINT, signal.SIGTERM)}
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        if self.started:
+            self._ready()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        # Streams of notifications would not end by themselves.
+        service = self._app.state.service
+        assert isinstance(service, Service)
+        service.hub.close()
+        await super().shutdown(sockets)
+
+
+def listening(host: str, port: int) -> socket.socket:
+    """A socket on that address; port 0 is any that is free."""
+    try:
+        return socket.create_server(
+            (host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET, backlog=2048
+        )
+    except OSError as error:
+        raise UsageError(
+            f"{host}:{port} cannot be listened on: {error.strerror or error}; choose another --port"
+        ) from error
+
+
+def run(app: Starlette, on: socket.socket, ready: Callable[[], None]) -> None:
+    """Serve until there is a signal; `ready` is called when requests are taken."""
+    _Server(app, ready).run([on])

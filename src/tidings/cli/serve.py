@@ -1,0 +1,78 @@
+"""`tidings serve`: the broker over HTTP."""
+
+from __future__ import annotations
+
+import ipaddress
+from datetime import timedelta
+from pathlib import Path
+
+import click
+
+from tidings.cli.options import OntologyFiles, ontology_options
+from tidings.cli.run import need_server
+from tidings.cli.terminal import Command, Terminal
+from tidings.cli.times import age
+from tidings.errors import UsageError
+
+_EXAMPLE = """
+tidings serve broker/
+tidings serve broker/ --ontology auction.ttl --keep 30d
+tidings serve --open
+"""
+
+
+@click.command(cls=Command, example=_EXAMPLE)
+@click.argument("folder", metavar="[FOLDER]", required=False, type=click.Path(path_type=Path))
+@ontology_options
+@click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
+@click.option("--port", default=8420, show_default=True, type=click.IntRange(0, 65535), help="0: any that is free.")
+@click.option("--open", "is_open", is_flag=True, help="Let everybody do everything, without a token.")
+@click.option("--keep", callback=age, metavar="AGE", help="How long events are kept: 12h, 30d.  [default: for ever]")
+@click.option("--keep-bytes", type=click.IntRange(1), help="What the database may have.  [default: any number]")
+@click.pass_obj
+def command(
+    terminal: Terminal,
+    folder: Path | None,
+    ontology_files: OntologyFiles,
+    host: str,
+    port: int,
+    is_open: bool,
+    keep: timedelta | None,
+    keep_bytes: int | None,
+) -> int:
+    """Run the broker: clients leave subscriptions, publish events, and are told, over HTTP.
+
+    What it has is in FOLDER, and it goes on with that when it is started again; without FOLDER it is in memory.
+    Who asks needs a token, which `tidings token FOLDER` makes.
+    """
+    need_server("tidings serve")
+    from tidings.broker.core import Core
+    from tidings.broker.http.app import application
+    from tidings.broker.http.server import listening, run
+    from tidings.broker.matching import warm_up
+    from tidings.broker.retention import Retention
+
+    if folder is None and not is_open:
+        raise UsageError("a broker in memory has no tokens: name a FOLDER, or let everybody in with --open")
+    if is_open and not _is_loopback(host):
+        terminal.warning(
+            f"everybody who can reach {host} may read, publish and delete: --open is for trying things out"
+        )
+    ontology = ontology_files.load()
+    on = listening(host, port)
+    with terminal.progress("opening the broker"):
+        core = Core(folder, ontology, Retention(keep, keep_bytes))
+        warm_up()
+    try:
+        address = f"http://{host if ':' not in host else f'[{host}]'}:{on.getsockname()[1]}"
+        run(application(core, open=is_open), on, lambda: click.echo(address))
+    finally:
+        core.close()
+    return 0
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
