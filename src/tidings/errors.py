@@ -6,6 +6,7 @@ TidingsError
 ├── SnapshotError           a snapshot that cannot be opened or written (exit code 2)
 ├── EngineError             what runs elsewhere, Spark for one, came to an end (exit code 2)
 ├── BrokerError             a broker's store cannot be read or written (exit code 2)
+├── DeliveryError           somebody who should be told did not take it
 ├── CursorError             a place among notifications that is none, or behind which some are gone
 ├── UnsupportedError        a matcher refuses a construct its paper does not define
 ├── ParseError              text that is not what it should be, with its place
@@ -73,6 +74,14 @@ class BrokerError(TidingsError):
         super().__init__(f"{broker}: {problem}")
         self.broker = broker
         self.problem = problem
+
+
+class DeliveryError(TidingsError):
+    """Somebody who should be told did not take it; `status` is what he answered, where he did."""
+
+    def __init__(self, problem: str, status: int | None = None) -> None:
+        super().__init__(problem)
+        self.status = status
 
 
 class CursorError(TidingsError):

@@ -10,10 +10,12 @@ from pathlib import Path
 
 import pytest
 from starlette.testclient import TestClient
+from tests.unit.broker.endpoint import Receiver
 from tests.unit.broker.offers import ANY, CHEAP, X, ids, offer
 
 from tidings.broker import tokens
 from tidings.broker.core import Core
+from tidings.broker.hooks import Patience
 from tidings.broker.http.app import application
 from tidings.broker.http.service import Bounds
 from tidings.broker.retention import Retention
@@ -321,3 +323,44 @@ def test_tenants_do_not_see_each_other(core: Core, closed: TestClient) -> None:
     assert mine[0]["event"] == theirs[0]["event"]
     assert mine[0]["id"] != theirs[0]["id"]
     assert closed.get(f"{path}/notifications", params={"after": mine[0]["cursor"]}, headers=other).status_code == 410
+
+
+# ------------------------------------------------------------------------------------------------- webhooks and pauses
+
+
+def test_a_webhook_and_its_dead_letters(core: Core) -> None:
+    patience = Patience(tries=2, first=0.01, longest=0.01, breaks=1_000, timeout=2)
+    receiver = Receiver()
+    receiver.answers = [500, 500, 200, 500, 200]
+    with TestClient(application(core, open=True, private=True, patience=patience)) as client:
+        made = client.put("/v1/subscriptions/s", json={"query": CHEAP, "webhook": receiver.url})
+        assert made.status_code == 201
+        assert made.json()["webhook_secret"].startswith("whsec_")
+        publish(client, 1)
+        publish(client, 2)
+        assert receiver.events(3) == ids(1, 1, 2)
+        path = "/v1/subscriptions/s/dead"
+        [letter] = client.get(path).json()["dead"]
+        assert (letter["event"], letter["tries"]) == (ids(1)[0], 2)
+        assert client.post(f"{path}/{letter['cursor']}").status_code == 502
+        assert client.post(f"{path}/{letter['cursor']}").status_code == 204
+        assert client.get(path).json() == {"dead": []}
+        assert client.post(f"{path}/{letter['cursor']}").status_code == 404
+        assert client.delete(f"{path}/{letter['cursor']}").status_code == 404
+    receiver.close()
+
+
+@pytest.mark.parametrize("url", ["file:///etc/passwd", "http://u:p@x/", "x", 7])
+def test_a_webhook_that_is_none(client: TestClient, url: object) -> None:
+    answer = client.put("/v1/subscriptions/s", json={"query": CHEAP, "webhook": url})
+    assert answer.status_code == 400
+
+
+def test_pause_and_resume(client: TestClient) -> None:
+    subscribe(client, "s")
+    assert client.post("/v1/subscriptions/s/pause").json()["state"] == "paused"
+    publish(client, 1)
+    assert client.post("/v1/subscriptions/s/resume").json()["state"] == "active"
+    publish(client, 2)
+    assert told(client, "s") == ids(2)
+    assert client.post("/v1/subscriptions/none/pause").status_code == 404

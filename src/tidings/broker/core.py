@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
+from secrets import token_bytes
 from threading import Lock, Thread
 from typing import Any, TypeAlias, TypeVar
 
@@ -84,6 +85,8 @@ class Core:
             self.newest = postings.Newest(database, self._last)
         self.matching.put_many(each for each in those if each.state == "active")
         self._committer = Committer(self.database.name, _GROUP)
+        self.key: bytes = self.change(_key).result()
+        """A secret of this broker's own, from which others are made."""
         for each in those:
             if each.looked is not None:
                 Thread(target=self.look_back, args=(each,), name="tidings-look-back", daemon=True).start()
@@ -289,6 +292,13 @@ def _seqs(database: sqlite3.Connection, standing: Standing, newest: list[int], a
     if len(seqs) < limit:
         seqs += [seq for seq in newest if not seqs or seq > seqs[-1]]
     return seqs[:limit]
+
+
+def _key(writer: sqlite3.Connection) -> bytes:
+    writer.execute("INSERT OR IGNORE INTO meta (key, value) VALUES ('key', ?)", (token_bytes(32),))
+    found = writer.execute("SELECT value FROM meta WHERE key = 'key'").fetchone()[0]
+    assert isinstance(found, bytes)
+    return found
 
 
 def _pause_number(writer: sqlite3.Connection, number: int, reason: str) -> Standing | None:

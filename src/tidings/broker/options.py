@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, fields, replace
 from datetime import timedelta
 from typing import Literal, TypeAlias, get_args
 
+from tidings.delivery.webhooks import Endpoint
 from tidings.errors import UsageError
 
 Payload: TypeAlias = Literal["event", "bindings", "construct", "ids"]
@@ -87,6 +88,9 @@ def _ttl(given: object) -> float | None:
 
 
 def _webhook(given: object) -> str | None:
-    if given is not None and not isinstance(given, str):
+    if given is None:
+        return None
+    if not isinstance(given, str):
         raise UsageError(f"a webhook is an address, and not {given!r:.100}")
+    Endpoint.of(given)
     return given

@@ -66,6 +66,17 @@ CREATE TABLE subscriptions (
     dropped INTEGER NOT NULL,   -- of the stream: notifications of events up to here are gone
     UNIQUE (tenant, id, version)
 );
+CREATE TABLE dead (
+    stream INTEGER NOT NULL,
+    seq INTEGER NOT NULL,
+    notification TEXT NOT NULL,
+    event TEXT NOT NULL,
+    tries INTEGER NOT NULL,
+    reason TEXT NOT NULL,
+    died INTEGER NOT NULL,
+    PRIMARY KEY (stream, seq)
+) WITHOUT ROWID;
+
 CREATE TABLE tokens (
     name TEXT PRIMARY KEY,
     digest BLOB NOT NULL,

@@ -175,6 +175,14 @@ def by_number(database: sqlite3.Connection, number: int) -> Standing | None:
     return None if row is None else Standing.of(row)
 
 
+def last_of(database: sqlite3.Connection, stream: int) -> Standing | None:
+    """The last version of a stream."""
+    row = database.execute(
+        f"SELECT {_COLUMNS} FROM subscriptions WHERE stream = ? ORDER BY number DESC LIMIT 1", (stream,)
+    ).fetchone()
+    return None if row is None else Standing.of(row)
+
+
 def page(database: sqlite3.Connection, tenant: str, after: str, limit: int) -> list[Standing]:
     """Those of a tenant that stand, by id, behind that one."""
     rows = database.execute(

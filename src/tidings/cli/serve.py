@@ -29,6 +29,7 @@ tidings serve --open
 @click.option("--open", "is_open", is_flag=True, help="Let everybody do everything, without a token.")
 @click.option("--keep", callback=age, metavar="AGE", help="How long events are kept: 12h, 30d.  [default: for ever]")
 @click.option("--keep-bytes", type=click.IntRange(1), help="What the database may have.  [default: any number]")
+@click.option("--private-webhooks", is_flag=True, help="Let webhooks go to private and loopback addresses.")
 @click.pass_obj
 def command(
     terminal: Terminal,
@@ -39,6 +40,7 @@ def command(
     is_open: bool,
     keep: timedelta | None,
     keep_bytes: int | None,
+    private_webhooks: bool,
 ) -> int:
     """Run the broker: clients leave subscriptions, publish events, and are told, over HTTP.
 
@@ -65,7 +67,7 @@ def command(
         warm_up()
     try:
         address = f"http://{host if ':' not in host else f'[{host}]'}:{on.getsockname()[1]}"
-        run(application(core, open=is_open), on, lambda: click.echo(address))
+        run(application(core, open=is_open, private=private_webhooks), on, lambda: click.echo(address))
     finally:
         core.close()
     return 0

@@ -15,9 +15,9 @@ from tidings.broker.http.problems import Problem
 from tidings.broker.http.service import Service
 from tidings.broker.http.subscriptions import found, limit_of
 from tidings.broker.options import PAYLOADS, Payload
-from tidings.broker.receiving import Notification, Subscription
+from tidings.broker.payloads import told
+from tidings.broker.receiving import Subscription
 from tidings.errors import CursorError, TidingsError
-from tidings.rdf.terms import to_json
 
 _PAGE = 100
 _BEAT = 15.0
@@ -65,27 +65,6 @@ def _payload(request: Request, usual: Payload) -> Payload:
 def _page(subscription: Subscription, after: str | None, limit: int, payload: Payload) -> dict[str, object]:
     page = subscription.page(after, limit)
     return {"notifications": [told(each, payload) for each in page.notifications], "cursor": page.cursor}
-
-
-def told(notification: Notification, payload: Payload) -> dict[str, object]:
-    """What a notification says, with as much as is wanted."""
-    event = notification.event
-    said: dict[str, object] = {
-        "id": notification.id,
-        "cursor": notification.cursor,
-        "subscription": notification.subscription,
-        "version": notification.version,
-        "event": event.id,
-        "published": event.published,
-    }
-    match payload:
-        case "event":
-            said["data"] = event.body
-        case "construct" if notification.construct is not None:
-            said["construct"] = notification.construct
-        case "bindings" | "construct":
-            said["bindings"] = [{name: to_json(term) for name, term in row.items()} for row in notification.bindings]
-    return said
 
 
 async def _stream(service: Service, subscription: Subscription, after: str, payload: Payload) -> AsyncIterator[str]:

@@ -10,7 +10,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from tidings.errors import BrokerError, CursorError, EventConflict, ParseError, TidingsError
+from tidings.errors import BrokerError, CursorError, DeliveryError, EventConflict, ParseError, TidingsError
 
 MEDIA_TYPE = "application/problem+json"
 _log = logging.getLogger("tidings")
@@ -51,6 +51,8 @@ def problem_of(error: TidingsError) -> Problem:
             return Problem(
                 status, error.reason, more={name: value for name, value in place.items() if value is not None}
             )
+        case DeliveryError():
+            return Problem(HTTPStatus.BAD_GATEWAY, str(error))
         case CursorError():
             return Problem(HTTPStatus.GONE, str(error))
         case BrokerError():

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from starlette.requests import Request
 
 from tidings.broker.core import Core
+from tidings.broker.hooks import Hooks
 from tidings.broker.http.access import Access
 from tidings.broker.http.hub import Hub
 from tidings.rdf.limits import MIB, Limits
@@ -31,6 +32,7 @@ class Service:
     access: Access
     bounds: Bounds
     hub: Hub
+    hooks: Hooks
 
     @staticmethod
     def of(request: Request) -> Service:

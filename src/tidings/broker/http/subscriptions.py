@@ -20,6 +20,7 @@ from tidings.broker.http.problems import Problem
 from tidings.broker.http.service import Service
 from tidings.broker.options import Options
 from tidings.broker.subscriptions import Standing, Wanted
+from tidings.delivery.webhooks import written_secret
 from tidings.errors import EventError, UsageError
 from tidings.lang import parse
 from tidings.lang.pattern import Dialect
@@ -46,7 +47,9 @@ async def put(request: Request) -> Response:
         # It goes on by itself; notifications come when it is done.
         request.app.state.looking.submit(service.core.look_back, done.standing)
     status = HTTPStatus.CREATED if done.new and done.before is None else HTTPStatus.OK
-    return _answer(done.standing, status)
+    if done.standing.options.webhook is not None:
+        service.hooks.watch(done.standing)
+    return _answer(service, done.standing, status)
 
 
 async def get(request: Request) -> Response:
@@ -55,7 +58,28 @@ async def get(request: Request) -> Response:
     standing = await found(service.core, caller.tenant, request.path_params["id"])
     if _tag(standing) in request.headers.get("if-none-match", ""):
         return Response(status_code=HTTPStatus.NOT_MODIFIED, headers={"etag": _tag(standing)})
-    return _answer(standing, HTTPStatus.OK)
+    return _answer(service, standing, HTTPStatus.OK)
+
+
+async def pause(request: Request) -> Response:
+    service = Service.of(request)
+    caller = service.access.caller(request, "subscribe")
+    id = request.path_params["id"]
+    standing = await asyncio.wrap_future(service.core.pause(caller.tenant, id, "by its owner"))
+    if standing is None:
+        raise _none()
+    return _answer(service, standing, HTTPStatus.OK)
+
+
+async def resume(request: Request) -> Response:
+    service = Service.of(request)
+    caller = service.access.caller(request, "subscribe")
+    standing = await asyncio.wrap_future(service.core.resume(caller.tenant, request.path_params["id"]))
+    if standing is None:
+        raise _none()
+    if standing.options.webhook is not None:
+        service.hooks.watch(standing)
+    return _answer(service, standing, HTTPStatus.OK)
 
 
 async def delete(request: Request) -> Response:
@@ -168,11 +192,15 @@ def _check_conditions(request: Request, before: Standing | None) -> None:
 # --------------------------------------------------------------------------------------------------------- what is told
 
 
-def _answer(standing: Standing, status: HTTPStatus) -> Response:
-    headers = {"etag": _tag(standing)}
+def _answer(service: Service, standing: Standing, status: HTTPStatus) -> Response:
+    """What is told of one to its owner: also what its webhook's requests are signed with."""
+    headers = {"etag": _tag(standing), "cache-control": "no-store"}
+    told = _described(standing)
+    if standing.options.webhook is not None:
+        told["webhook_secret"] = written_secret(service.hooks.secret(standing))
     if status == HTTPStatus.CREATED:
         headers["location"] = f"/v1/subscriptions/{quote(standing.id, safe='')}"
-    return JSONResponse(_described(standing), status, headers)
+    return JSONResponse(told, status, headers)
 
 
 def _described(standing: Standing) -> dict[str, object]:

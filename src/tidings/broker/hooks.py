@@ -1,0 +1,226 @@
+"""Subscriptions with a webhook: their notifications are sent, in order, each until it is taken or given up.
+
+What was taken is acknowledged, so a broker that is started again goes on from there: a notification may come twice,
+with the same id, and is never left out. One that is not taken is tried again, later each time; those behind it wait.
+When it has been tried often enough, it becomes a dead letter, which is kept and can be sent again, and the next one has
+its turn. An endpoint that takes nothing from anybody is left alone for a while.
+"""
+
+from __future__ import annotations
+
+import hmac
+import logging
+import random
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from functools import partial
+from hashlib import sha256
+from heapq import heappop, heappush
+from threading import Condition, Thread
+
+from tidings.broker import dead, subscriptions
+from tidings.broker.core import Core, Streams
+from tidings.broker.payloads import told
+from tidings.broker.receiving import Notification, Subscription
+from tidings.broker.subscriptions import Standing
+from tidings.delivery import webhooks
+from tidings.delivery.webhooks import Endpoint
+from tidings.errors import DeliveryError, TidingsError, UsageError
+
+_log = logging.getLogger("tidings")
+_PAGE = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """`tries` is how often one notification is sent before it is given up; waits are in seconds, and double from the
+    first to the longest; an endpoint that failed `breaks` times in a row is left alone for `rest`.
+    """
+
+    tries: int = 10
+    first: float = 1.0
+    longest: float = 300.0
+    breaks: int = 5
+    rest: float = 30.0
+    timeout: float = 10.0
+
+    def wait(self, tried: int, dice: Callable[[], float] = random.random) -> float:
+        """After so many tries: somewhere between half of it and all, so that not all come back at once."""
+        full = min(self.longest, self.first * 2.0 ** (tried - 1))
+        return full * (0.5 + 0.5 * dice())
+
+
+@dataclass(slots=True)
+class Breaker:
+    """How an endpoint does: failures in a row, and until when it is left alone."""
+
+    failures: int = 0
+    until: float = 0.0
+
+    def closed(self, now: float) -> bool:
+        return now >= self.until
+
+    def note(self, failed: bool, patience: Patience, now: float) -> None:
+        self.failures = self.failures + 1 if failed else 0
+        if self.failures >= patience.breaks:
+            self.until = now + patience.rest
+
+
+@dataclass(slots=True)
+class _Line:
+    """What waits for one subscriber: how often the first of it has been tried."""
+
+    tried: int = 0
+    busy: bool = False
+    again: bool = False
+
+
+@dataclass(order=True, slots=True)
+class _Due:
+    when: float
+    stream: int = field(compare=False)
+
+
+class Hooks:
+    """`private` allows addresses that are not public."""
+
+    def __init__(
+        self,
+        core: Core,
+        *,
+        private: bool = False,
+        patience: Patience | None = None,
+        source: str = "/",
+        workers: int = 16,
+    ) -> None:
+        self._core = core
+        self._private = private
+        self._patience = patience or Patience()
+        self._source = source
+        self._key = core.key
+        self._lines: dict[int, _Line] = {}
+        self._breakers: dict[str, Breaker] = {}
+        self._due: list[_Due] = []
+        self._changed = Condition()
+        self._over = False
+        self._pool = ThreadPoolExecutor(workers, "tidings-hook")
+        self._silent = core.listen(self._rung)
+        self._thread = Thread(target=self._run, name="tidings-hooks", daemon=True)
+        self._thread.start()
+        with core.database.reading() as reader:
+            for standing in subscriptions.standing(reader):
+                if standing.options.webhook is not None:
+                    self.watch(standing)
+
+    def close(self) -> None:
+        self._silent()
+        with self._changed:
+            self._over = True
+            self._changed.notify()
+        self._thread.join()
+        self._pool.shutdown(cancel_futures=True)
+
+    def secret(self, standing: Standing) -> bytes:
+        """What its requests are signed with; the same for all versions of a subscription."""
+        return hmac.new(self._key, f"{standing.tenant}\0{standing.id}".encode(), sha256).digest()
+
+    def watch(self, standing: Standing) -> None:
+        """Send what there is for it, and what comes."""
+        with self._changed:
+            self._lines.setdefault(standing.stream, _Line())
+        self._soon(standing.stream, 0.0)
+
+    def send_again(self, standing: Standing, notification: Notification) -> None:
+        """Send one now, once; a `DeliveryError` where it is not taken."""
+        if standing.options.webhook is None:
+            raise UsageError("the subscription has no webhook")
+        self._send(Endpoint.of(standing.options.webhook), standing, notification)
+
+    # ------------------------------------------------------------------------------------------------------- when
+
+    def _rung(self, streams: Streams) -> None:
+        for stream in streams:
+            if stream in self._lines:
+                self._soon(stream, 0.0)
+
+    def _soon(self, stream: int, wait: float) -> None:
+        with self._changed:
+            heappush(self._due, _Due(time.monotonic() + wait, stream))
+            self._changed.notify()
+
+    def _run(self) -> None:
+        while True:
+            with self._changed:
+                while not self._over and (not self._due or self._due[0].when > time.monotonic()):
+                    self._changed.wait(self._due[0].when - time.monotonic() if self._due else None)
+                if self._over:
+                    return
+                stream = heappop(self._due).stream
+                line = self._lines.get(stream)
+                if line is None:
+                    continue
+                if line.busy:
+                    line.again = True
+                    continue
+                line.busy = True
+            self._pool.submit(self._serve, stream, line)
+
+    def _serve(self, stream: int, line: _Line) -> None:
+        wait: float | None = None
+        try:
+            wait = self._send_all(stream, line)
+        except Exception:
+            _log.exception("a webhook of %s", self._core.database.name)
+            wait = self._patience.longest
+        finally:
+            with self._changed:
+                line.busy = False
+                again, line.again = line.again, False
+            if wait is not None:
+                self._soon(stream, wait)
+            elif again:
+                self._soon(stream, 0.0)
+
+    # ------------------------------------------------------------------------------------------------------- sending
+
+    def _send_all(self, stream: int, line: _Line) -> float | None:
+        """Send what waits. After how long to go on; None where nothing is left."""
+        with self._core.database.reading() as reader:
+            standing = subscriptions.last_of(reader, stream)
+        url = None if standing is None or standing.state != "active" else standing.options.webhook
+        if standing is None or url is None:
+            with self._changed:
+                self._lines.pop(stream, None)
+            return None
+        endpoint = Endpoint.of(url)
+        breaker = self._breakers.setdefault(endpoint.origin, Breaker())
+        subscription = Subscription(self._core, standing)
+        while notifications := subscription.page(limit=_PAGE).notifications:
+            for notification in notifications:
+                now = time.monotonic()
+                if not breaker.closed(now):
+                    return breaker.until - now
+                try:
+                    self._send(endpoint, standing, notification)
+                except TidingsError as error:
+                    breaker.note(isinstance(error, DeliveryError), self._patience, time.monotonic())
+                    line.tried += 1
+                    if line.tried < self._patience.tries:
+                        return self._patience.wait(line.tried)
+                    letter = dead.letter(notification, line.tried, str(error))
+                    self._core.change(partial(dead.bury, letter=letter)).result()
+                else:
+                    breaker.note(False, self._patience, time.monotonic())
+                line.tried = 0
+                subscription.ack(notification.cursor)
+        return None
+
+    def _send(self, endpoint: Endpoint, standing: Standing, notification: Notification) -> None:
+        address = webhooks.address_of(endpoint, private=self._private)
+        data = told(notification, standing.options.payload)
+        event = notification.event
+        body = webhooks.cloud_event(notification.id, self._source, standing.id, event.published, data)
+        headers = webhooks.signed(self.secret(standing), notification.id, int(time.time()), body)
+        webhooks.post(endpoint, address, body, headers, self._patience.timeout)
