@@ -22,6 +22,8 @@ from tests.spark.worlds import Answers, World, found_in, solutions
 from tidings.lang import parse
 from tidings.ontology import Ontology
 from tidings.rdf.event import Event
+from tidings.spark.archive import compact as compacting
+from tidings.spark.archive import find
 from tidings.spark.archive.ask import answers
 from tidings.spark.archive.compact import compact
 from tidings.spark.archive.find import Finder
@@ -98,6 +100,26 @@ def test_a_predicate_and_an_object_are_looked_up(compacted: Archive) -> None:
     assert asked(compacted, 'SELECT * { ?x <http://e/title> "title 1742" }')[0] == ids([1742])
     assert asked(compacted, "SELECT * { ?x a <http://e/C3> }")[0] == ids(range(3, 2000, 7))
     assert asked(compacted, "SELECT * { ?x <http://e/nobody> ?y }")[0] == set()
+
+
+def test_where_quads_lead_to_many_events_all_are_read(compacted: Archive, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(find, "_MOST", 100)
+    assert asked(compacted, 'SELECT * { ?x <http://e/title> "title 42" }')[0] == ids([42])
+    found, finder = asked(compacted, "SELECT * { ?x a <http://e/C3> }")
+    assert found == ids(range(3, 2000, 7))
+    assert finder.touched.bytes_read >= finder.cost_of_all() // 2
+
+
+def test_what_is_much_alike_is_in_small_groups_all_the_same(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(compacting._WRITTEN, "parquet.block.row.count.limit", "100")
+    archive = archive_of(tmp_path, [(event(number), NOON) for number in range(500)])
+    assert compact(spark, archive) is not None
+    found, finder = asked(archive, 'SELECT * { ?x <http://e/title> "title 42" }')
+    assert found == ids([42])
+    assert finder.touched.groups >= 20
+    assert finder.touched.groups_read <= 4
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,7 @@ from tidings.broker.hooks import Hooks, Patience
 from tidings.broker.http import dead, events, notifications, problems, subscriptions
 from tidings.broker.http.access import Access
 from tidings.broker.http.hub import Hub
+from tidings.broker.http.openapi import openapi
 from tidings.broker.http.service import Bounds, Service
 from tidings.errors import TidingsError
 
@@ -60,7 +61,7 @@ def application(
             hooks.close()
 
     return Starlette(
-        routes=[Route("/healthz", _well), Route("/readyz", _well), *_ROUTES],
+        routes=[Route("/openapi.json", openapi), Route("/healthz", _well), Route("/readyz", _well), *_ROUTES],
         exception_handlers={
             problems.Problem: problems.on_problem,
             TidingsError: problems.on_tidings,

@@ -26,7 +26,7 @@ from tidings.lang import parse
 from tidings.lang.pattern import Dialect
 from tidings.rdf.cloudevents import moment_of
 
-_DIALECTS: Mapping[str, Dialect] = {
+DIALECTS: Mapping[str, Dialect] = {
     "application/sparql-query": "sparql",
     "text/x-ops": "ops",
     "text/x-gtopss": "gtopss",
@@ -138,17 +138,17 @@ def _page(core: Core, tenant: str, after: str, limit: int) -> list[Standing]:
 
 def _wanted(tenant: str, id: str, request: Request, body: bytes) -> Wanted:
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if kind in _DIALECTS:
-        return Wanted(tenant, id, _text(body), _DIALECTS[kind], Options())
+    if kind in DIALECTS:
+        return Wanted(tenant, id, _text(body), DIALECTS[kind], Options())
     if kind != "application/json":
-        offered = ", ".join((*_DIALECTS, "application/json"))
+        offered = ", ".join((*DIALECTS, "application/json"))
         raise Problem(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, f"a subscription comes as one of {offered}")
     members = dict(object_of(body))
     query, dialect = members.pop("query", None), members.pop("dialect", "sparql")
     if not isinstance(query, str):
         raise Problem(HTTPStatus.BAD_REQUEST, "'query' should be there, and be a string")
-    if dialect not in _DIALECTS.values():
-        raise Problem(HTTPStatus.BAD_REQUEST, f"'dialect' is one of {', '.join(_DIALECTS.values())}")
+    if dialect not in DIALECTS.values():
+        raise Problem(HTTPStatus.BAD_REQUEST, f"'dialect' is one of {', '.join(DIALECTS.values())}")
     since = _moment(members.pop("since", None))
     return Wanted(tenant, id, _whole(query), dialect, Options.of(members), since)
 

@@ -14,7 +14,7 @@ from tidings.match.fast import Fast
 from tidings.match.fast.times import Times
 from tidings.match.run import DEFAULT_BUDGET
 from tidings.ontology import Ontology
-from tidings.spark.archive.find import MOST, Finder
+from tidings.spark.archive.find import Finder
 from tidings.spark.archive.wanted import cheapest, events_named
 from tidings.spark.stage import matched
 from tidings.spark.workers import Opened
@@ -39,6 +39,6 @@ def candidates(finder: Finder, query: Query, ontology: Ontology) -> Iterable[pa.
     if named is not None:
         return finder.by_id(named)
     wanted = cheapest(query, ontology, finder.cost)
-    if wanted is None or finder.cost(wanted) > MOST:
+    if wanted is None or finder.cost(wanted) > finder.cost_of_all():
         return finder.all_events()
     return finder.events(wanted)

@@ -19,10 +19,14 @@ _FILE = 128 << 20
 _GROUP = 1 << 20
 """Bytes of a file and of a group of rows in it, about: groups are what is read or not."""
 
+_ROWS = 1 << 16
+"""A group has so many rows at most: what is much alike takes few bytes, but has to be looked through all the same."""
+
 _WRITTEN = {
     "compression": "zstd",
     "parquet.block.size": str(_GROUP),
     "parquet.block.size.row.check.max": "1000",
+    "parquet.block.row.count.limit": str(_ROWS),
     "parquet.page.size": str(_GROUP // 4),
 }
 _GROWTH = 4

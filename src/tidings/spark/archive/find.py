@@ -19,8 +19,11 @@ import pyarrow.parquet as pq
 
 from tidings.spark.archive.layout import ALWAYS, ARCHIVE_ROWS, Archive, File, Span
 
-MOST = 200_000
-"""Where quads lead to more rows than this, it is as well to read all events."""
+_MOST = 100_000
+"""Where quads lead to more events than this, it is as well to read them all."""
+
+_DECIDING = ("predicate", "object", "number")
+"""The columns of quads that are read to see which ones are wanted."""
 
 
 class Range(NamedTuple):
@@ -85,6 +88,9 @@ class Finder:
     def events(self, wanted: Wanted) -> Iterator[pa.Table]:
         """The whole events that have such quads, and others."""
         ids = sorted(self.ids(wanted))
+        if len(ids) > _MOST:
+            yield from self.all_events()
+            return
         for file in self.archive.files(self.span):
             yield from self._of(file, ids) if file.piece.compacted else self.events_of(file, ARCHIVE_ROWS.names)
 
@@ -135,14 +141,17 @@ class Finder:
     # ----------------------------------------------------------------------------------------------------------- quads
 
     def cost(self, wanted: Wanted) -> int:
-        """At most so many quads of compacted pieces are like this, as far as the files tell without being read."""
-        files = list(self._quads(self.span))
+        """The bytes to read to find the quads of compacted pieces that are like this."""
         return sum(
-            self._open(file).metadata.row_group(group).num_rows
-            for file in files
+            self._bytes(file, group, _DECIDING)
+            for file in self._quads(self.span)
             for group in range(self._open(file).metadata.num_row_groups)
             if any(self._may_have(file, group, lookup) for lookup in wanted)
         )
+
+    def cost_of_all(self) -> int:
+        """The bytes of all events of the time."""
+        return sum(file.size for file in self.archive.files(self.span))
 
     def ids(self, wanted: Wanted) -> set[str]:
         """The events of compacted pieces that have a quad like this."""
@@ -156,7 +165,7 @@ class Finder:
 
     def _ids(self, file: File, group: int, these: Wanted) -> set[str]:
         subjects = ["subject"] if any(lookup.subject is not None for lookup in these) else []
-        rows = self._read(file, group, ["predicate", "object", "number", *subjects])
+        rows = self._read(file, group, [*_DECIDING, *subjects])
         masks = [_like(rows, lookup) for lookup in these]
         mask = masks[0]
         for other in masks[1:]:
@@ -206,12 +215,15 @@ class Finder:
             return None
         return statistics.min, statistics.max
 
+    def _bytes(self, file: File, group: int, columns: Iterable[str]) -> int:
+        opened = self._open(file)
+        about = opened.metadata.row_group(group)
+        return sum(about.column(opened.schema_arrow.get_field_index(name)).total_compressed_size for name in columns)
+
     def _read(self, file: File, group: int, columns: Sequence[str]) -> pa.Table:
         opened = self._open(file)
         there = [name for name in columns if name in opened.schema_arrow.names]
-        about = opened.metadata.row_group(group)
-        for name in there:
-            self.touched.bytes_read += about.column(opened.schema_arrow.get_field_index(name)).total_compressed_size
+        self.touched.bytes_read += self._bytes(file, group, there)
         self.touched.groups_read += 1
         rows = opened.read_row_group(group, columns=there)
         for name in columns:
