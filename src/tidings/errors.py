@@ -6,6 +6,7 @@ TidingsError
 ├── SnapshotError           a snapshot that cannot be opened or written (exit code 2)
 ├── EngineError             what runs elsewhere, Spark for one, came to an end (exit code 2)
 ├── BrokerError             a broker's store cannot be read or written (exit code 2)
+├── ClientError             a broker over HTTP refused something, or cannot be reached (exit code 2)
 ├── DeliveryError           somebody who should be told did not take it
 ├── CursorError             a place among notifications that is none, or behind which some are gone
 ├── UnsupportedError        a matcher refuses a construct its paper does not define
@@ -19,8 +20,10 @@ TidingsError
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from os import PathLike, fspath
+from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +76,16 @@ class BrokerError(TidingsError):
     def __init__(self, broker: str, problem: str) -> None:
         super().__init__(f"{broker}: {problem}")
         self.broker = broker
+        self.problem = problem
+
+
+class ClientError(TidingsError):
+    """A broker refused something: the status of its answer, and its problem document; or it cannot be reached."""
+
+    def __init__(self, status: int | None, detail: str, problem: Mapping[str, Any]) -> None:
+        place = f" (line {problem['line']}, column {problem.get('column', 1)})" if "line" in problem else ""
+        super().__init__(detail + place)
+        self.status = status
         self.problem = problem
 
 

@@ -18,8 +18,8 @@ from tidings.broker.core import Core
 from tidings.broker.hooks import Patience
 from tidings.broker.http.app import application
 from tidings.broker.http.service import Bounds
+from tidings.broker.knowledge import Knowledge
 from tidings.broker.retention import Retention
-from tidings.ontology import Ontology
 from tidings.rdf.event import to_nquads
 
 SPARQL = {"content-type": "application/sparql-query"}
@@ -28,7 +28,7 @@ NQUADS = {"content-type": "application/n-quads"}
 
 @pytest.fixture
 def core(tmp_path: Path) -> Iterator[Core]:
-    made = Core(tmp_path, Ontology.empty(), Retention())
+    made = Core(tmp_path, None, Retention())
     yield made
     made.close()
 
@@ -364,3 +364,111 @@ def test_pause_and_resume(client: TestClient) -> None:
     publish(client, 2)
     assert told(client, "s") == ids(2)
     assert client.post("/v1/subscriptions/none/pause").status_code == 404
+
+
+# -------------------------------------------------------------------------------------------- ontology and explanations
+
+SHOP = f"""@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> . <{X}Notebook> rdfs:subClassOf <{X}Computer> ."""
+COMPUTERS = f"SELECT ?x {{ ?x a <{X}Computer> }}"
+TURTLE = {"content-type": "text/turtle"}
+
+
+def test_an_ontology_is_learnt_and_kept(client: TestClient, core: Core) -> None:
+    subscribe(client, "computers", COMPUTERS)
+    client.post("/v1/events", content=f"<{X}a> a <{X}Notebook> .", headers=TURTLE)
+    assert told(client, "computers") == []
+    answer = client.put("/v1/ontology", content=SHOP, headers=TURTLE)
+    assert (answer.status_code, answer.json()["classes"]) == (200, 2)
+    client.post("/v1/events", content=f"<{X}b> a <{X}Notebook> .", headers=TURTLE)
+    assert len(told(client, "computers")) == 1
+    got = client.get("/v1/ontology")
+    assert got.headers["content-type"].startswith("text/turtle")
+    assert "subClassOf" in got.text
+    assert client.get("/v1/ontology", headers={"if-none-match": got.headers["etag"]}).status_code == 304
+    assert client.put("/v1/ontology", content=SHOP, headers=TURTLE | {"if-match": '"x"'}).status_code == 412
+    with core.database.reading() as reader:
+        assert Knowledge.kept(reader).text == core.knowledge.text
+
+
+@pytest.mark.parametrize(
+    ("data", "kind", "status"),
+    [
+        ("nonsense", "text/turtle", 400),
+        (f"<{X}a> <http://www.w3.org/2000/01/rdf-schema#subClassOf> <{X}b> . "
+         f"<{X}b> <http://www.w3.org/2000/01/rdf-schema#subClassOf> <{X}a> .", "text/turtle", 400),
+        ("x", "image/png", 415),
+    ],
+)  # fmt: skip
+def test_what_is_no_ontology(client: TestClient, data: str, kind: str, status: int) -> None:
+    assert client.put("/v1/ontology", content=data, headers={"content-type": kind}).status_code == status
+
+
+def test_why_it_matched_and_why_not(client: TestClient) -> None:
+    subscribe(client, "cheap")
+    publish(client, 1)
+    publish(client, 2, price=900)
+    answer = client.post("/v1/explain", json={"subscription": "cheap", "event": ids(1)[0]}).json()
+    assert answer["matches"]
+    answer = client.post("/v1/explain", json={"subscription": "cheap", "event": ids(2)[0]}).json()
+    assert not answer["matches"]
+    assert "900" in answer["text"]
+    body = {"query": COMPUTERS, "data": f"<{X}a> a <{X}Computer> .", "format": "ttl"}
+    assert client.post("/v1/explain", json=body).json()["matches"]
+    drawn = client.post("/v1/explain", json=body, headers={"accept": "image/svg+xml"})
+    assert drawn.headers["content-type"] == "image/svg+xml"
+    assert drawn.text.startswith("<svg")
+
+
+@pytest.mark.parametrize(
+    ("body", "status"),
+    [
+        ({}, 400),
+        ({"subscription": "none", "event": "x"}, 404),
+        ({"query": "ASK {}", "event": "x"}, 404),
+        ({"query": "nonsense", "data": "", "format": "ttl"}, 400),
+        ({"query": "ASK {}", "data": "nonsense", "format": "ttl"}, 400),
+        ({"query": "ASK {}", "data": "", "format": "x"}, 400),
+        ({"query": "ASK {}", "dialect": "x", "event": "x"}, 400),
+    ],
+)
+def test_what_cannot_be_explained(client: TestClient, body: dict[str, str], status: int) -> None:
+    assert client.post("/v1/explain", json=body).status_code == status
+
+
+# ------------------------------------------------------------------------------------------------------- recent events
+
+
+def test_the_newest_events_with_ones_own_matches(client: TestClient) -> None:
+    subscribe(client, "cheap")
+    publish(client, 1)
+    publish(client, 2, price=900)
+    found = client.get("/v1/events?limit=5").json()["events"]
+    assert [(each["id"], each["matches"]) for each in found] == [(ids(2)[0], []), (ids(1)[0], ["cheap"])]
+
+
+def test_a_query_is_tried_and_not_left(client: TestClient) -> None:
+    publish(client, 1, 2)
+    publish(client, 3, price=900)
+    answer = client.post("/v1/try", json={"query": CHEAP}).json()
+    assert (answer["tried"], [each["event"] for each in answer["matches"]]) == (3, ids(2, 1))
+    assert client.get("/v1/subscriptions").json() == {"subscriptions": []}
+    wrong = client.post("/v1/try", json={"query": "SELECT ?x {\n nonsense }"})
+    assert (wrong.status_code, wrong.json()["line"]) == (400, 2)
+
+
+def test_the_console_asks_no_other_host(client: TestClient) -> None:
+    page = client.get("/")
+    assert page.headers["content-security-policy"].startswith("default-src 'none'")
+    for name in ("console.css", "console.js"):
+        file = client.get(f"/console/{name}")
+        assert file.status_code == 200
+        assert "//" not in file.text.replace("http://shop.example/", "").replace("// ", "")
+    assert client.get("/console/nothing.js").status_code == 404
+    assert client.get("/console/..%2fschema.py").status_code == 404
+
+
+def test_a_method_that_there_is_not(client: TestClient) -> None:
+    answer = client.request("PATCH", "/v1/subscriptions/s")
+    assert answer.status_code == 405
+    assert set(answer.headers["allow"].split(", ")) == {"PUT", "GET", "HEAD", "DELETE"}
+    assert answer.json()["status"] == 405

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import subprocess
 import time
@@ -14,6 +15,8 @@ import pytest
 from tests.broker.server import TIDINGS, Server
 from tests.unit.broker.offers import CHEAP, ids, offer
 
+from tidings.broker.client import AsyncClient, Client
+from tidings.errors import ClientError
 from tidings.rdf.event import to_nquads
 
 SPARQL = {"content-type": "application/sparql-query"}
@@ -128,3 +131,83 @@ def test_what_cannot_be_served(arguments: list[str], said: str) -> None:
 def test_two_servers_on_one_folder(tmp_path: Path) -> None:
     with Server(tmp_path, "--open"), pytest.raises(AssertionError, match="running already"):
         Server(tmp_path, "--open")
+
+
+def run(server: Server, *arguments: str | Path, stdin: str = "") -> list[dict[str, object]]:
+    done = subprocess.run(
+        [TIDINGS, *map(str, arguments), "--url", server.url], input=stdin, capture_output=True, text=True, timeout=60
+    )
+    assert done.returncode == 0, done.stderr
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def test_the_commands_of_a_client(tmp_path: Path) -> None:
+    (tmp_path / "cheap.rq").write_text(CHEAP)
+    (tmp_path / "offers.nq").write_bytes(to_nquads(offer(1)) + to_nquads(offer(2)))
+    with Server(tmp_path / "broker", "--open") as server:
+        [standing] = run(server, "subscribe", tmp_path / "cheap.rq", "--label", "team=books", "--ttl", "1h")
+        assert (standing["id"], standing["labels"], standing["ttl"]) == ("cheap", {"team": "books"}, 3600)
+        assert [each["id"] for each in run(server, "publish", tmp_path / "offers.nq")] == ids(1, 2)
+        assert [each["id"] for each in run(server, "publish", "-", stdin=to_nquads(offer(3)).decode())] == ids(3)
+        heard = run(server, "listen", "cheap", "--ack", "--count", "2")
+        assert [each["event"] for each in heard] == ids(1, 2)
+        assert [each["event"] for each in run(server, "listen", "cheap", "--count", "1")] == ids(3)
+        [status] = run(server, "status")
+        assert (status["events"], status["subscriptions"]) == (3, 1)
+        wrong = tmp_path / "wrong.rq"
+        wrong.write_text("SELECT nonsense")
+        refused = subprocess.run([TIDINGS, "subscribe", wrong, "--url", server.url], capture_output=True, text=True)
+        assert refused.returncode == 1
+        assert "wrong.rq:1:8" in refused.stderr
+
+
+def test_who_listens_does_not_notice_a_restart(tmp_path: Path) -> None:
+    server = Server(tmp_path, "--open")
+    port = server.url.rpartition(":")[2]
+    subscribe(server.url, "s")
+    publish(server.url, 1)
+    heard: list[str] = []
+
+    def listen() -> None:
+        with Client(server.url) as client:
+            for notification in client.listen("s"):
+                heard.append(notification["event"])
+                if len(heard) == 3:
+                    return
+
+    listening = Thread(target=listen, daemon=True)
+    with server:
+        listening.start()
+        publish(server.url, 2)
+        server.kill()
+    with Server(tmp_path, "--open", "--port", port) as again:
+        publish(again.url, 3)
+        listening.join(30)
+        assert heard == ids(1, 2, 3)
+
+
+def test_the_same_for_asyncio(tmp_path: Path) -> None:
+    async def run(url: str) -> list[str]:
+        heard = []
+        async with AsyncClient(url) as client:
+            await client.subscribe("s", CHEAP)
+            await client.publish(to_nquads(offer(1)) + to_nquads(offer(2)), "application/n-quads")
+            async for notification in client.listen("s"):
+                heard.append(notification["event"])
+                await client.ack("s", notification["cursor"])
+                if len(heard) == 2:
+                    break
+            assert (await client.page("s"))["notifications"] == []
+            await client.cancel("s")
+            with pytest.raises(ClientError) as raised:
+                await client.subscription("s")
+            assert raised.value.status == 404
+        return heard
+
+    with Server(tmp_path, "--open") as server:
+        assert asyncio.run(run(server.url)) == ids(1, 2)
+
+
+def test_a_server_that_is_not_there() -> None:
+    with Client("http://127.0.0.1:9") as client, pytest.raises(ClientError, match="cannot be reached"):
+        client.status()

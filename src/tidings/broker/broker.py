@@ -22,6 +22,7 @@ from uuid import uuid4
 
 from tidings.broker import log, subscriptions
 from tidings.broker.core import Accepted, Core
+from tidings.broker.knowledge import Knowledge
 from tidings.broker.options import Options
 from tidings.broker.receiving import Subscription
 from tidings.broker.retention import Retention
@@ -55,7 +56,7 @@ class Broker:
         retention: Retention | None = None,
     ) -> None:
         folder = None if path is None else Path(path)
-        self._core = Core(folder, ontology or Ontology.empty(), retention or Retention())
+        self._core = Core(folder, None if ontology is None else Knowledge(ontology), retention or Retention())
 
     def __enter__(self) -> Self:
         return self

@@ -6,6 +6,7 @@ registered before it, and no others. A change is made in the database first, and
 
 from __future__ import annotations
 
+import logging
 import sqlite3
 import time
 from collections import Counter
@@ -22,6 +23,7 @@ from typing import Any, TypeAlias, TypeVar
 from tidings.broker import log, looking, postings, subscriptions
 from tidings.broker.committer import Committer
 from tidings.broker.database import Database
+from tidings.broker.knowledge import Knowledge
 from tidings.broker.log import Logged
 from tidings.broker.matching import Matching, form_of
 from tidings.broker.retention import Retention
@@ -30,16 +32,19 @@ from tidings.broker.upkeep import Upkeep
 from tidings.errors import EventConflict, EventError
 from tidings.lang.pattern import Query
 from tidings.match.base import Answer, Failure
-from tidings.ontology import Ontology
 from tidings.rdf.event import Event
 
 T = TypeVar("T")
+_log = logging.getLogger("tidings")
 
 _GROUP = 4 << 20
 """Bytes of events that share a transaction."""
 
 _FAILURES = 20
 """A subscription that has failed on so many events, and on none less, is paused."""
+
+EVERYTHING = 0
+"""A stream that has something new with every event."""
 
 Streams: TypeAlias = frozenset[int]
 Rung: TypeAlias = Callable[[Streams], None]
@@ -71,9 +76,12 @@ class Core:
     of that stands.
     """
 
-    def __init__(self, folder: Path | None, ontology: Ontology, keep: Retention) -> None:
+    def __init__(self, folder: Path | None, knowledge: Knowledge | None, keep: Retention) -> None:
+        """`knowledge` None is what it knew before."""
         self.database = Database(folder)
-        self.matching = Matching(ontology, self._failed)
+        with self.database.reading() as database:
+            self.knowledge = knowledge or Knowledge.kept(database)
+        self.matching = Matching(self.knowledge.ontology, self._failed)
         self._failures: Counter[int] = Counter()
         self._rung: list[Rung] = []
         self._ringing = Lock()
@@ -85,6 +93,7 @@ class Core:
             self.newest = postings.Newest(database, self._last)
         self.matching.put_many(each for each in those if each.state == "active")
         self._committer = Committer(self.database.name, _GROUP)
+        self.change(self.knowledge.write).result()
         self.key: bytes = self.change(_key).result()
         """A secret of this broker's own, from which others are made."""
         for each in those:
@@ -109,7 +118,10 @@ class Core:
             with self._ringing:
                 everybody = list(self._rung)
             for rung in everybody:
-                rung(new)
+                try:
+                    rung(new)
+                except Exception:
+                    _log.exception("somebody who listens")
 
     # ----------------------------------------------------------------------------------------------------------- events
 
@@ -140,7 +152,7 @@ class Core:
     def _taken(self, logged: Sequence[Logged], now: int) -> None:
         """They are durable."""
         self._last, self._accepted = logged[-1].seq, now
-        streams: set[int] = set()
+        streams = {EVERYTHING}
         for each in logged:
             assert each.matched is not None
             self.newest.add(each.seq, each.matched)
@@ -173,9 +185,7 @@ class Core:
     def _change(self, changes: Sequence[Change]) -> list[Any]:
         with self.database.writing() as writer:
             outcomes = [change.write(writer) for change in changes]
-        for change, outcome in zip(changes, outcomes, strict=True):
-            change.then(outcome)
-        return outcomes
+        return [_then(change, outcome) for change, outcome in zip(changes, outcomes, strict=True)]
 
     def register(self, wanted: Wanted, form: Query) -> Future[Registered]:
         def write(writer: sqlite3.Connection) -> Registered:
@@ -191,6 +201,20 @@ class Core:
                     self.matching.take(done.before.number)
                 self.stream_of[done.standing.number] = done.standing.stream
                 self.matching.put(done.standing.number, form)
+
+        return self.change(write, then)
+
+    def learn(self, knowledge: Knowledge) -> Future[list[str]]:
+        """Go on with another ontology. Which subscriptions had to be compiled anew."""
+        again: list[str] = []
+
+        def write(writer: sqlite3.Connection) -> list[str]:
+            knowledge.write(writer)
+            return again
+
+        def then(outcome: list[str]) -> None:
+            again.extend(self.matching.engine.replace_ontology(knowledge.ontology))
+            self.knowledge = knowledge
 
         return self.change(write, then)
 
@@ -292,6 +316,16 @@ def _seqs(database: sqlite3.Connection, standing: Standing, newest: list[int], a
     if len(seqs) < limit:
         seqs += [seq for seq in newest if not seqs or seq > seqs[-1]]
     return seqs[:limit]
+
+
+def _then(change: Change, outcome: Any) -> Any:
+    """It is durable: what fails now is no reason to do it again."""
+    try:
+        change.then(outcome)
+    except Exception as error:
+        _log.exception("after a change that was written")
+        return error
+    return outcome
 
 
 def _key(writer: sqlite3.Connection) -> bytes:

@@ -111,6 +111,11 @@ def between(database: sqlite3.Connection, after: int, last: int, limit: int = -1
     return map(_logged, rows)
 
 
+def newest(database: sqlite3.Connection, limit: int) -> list[Logged]:
+    """The last so many, the newest first."""
+    return list(map(_logged, database.execute(f"SELECT {_COLUMNS} FROM events ORDER BY seq DESC LIMIT ?", (limit,))))
+
+
 def matched_between(database: sqlite3.Connection, after: int, last: int) -> Iterator[tuple[int, Numbers]]:
     """What events matched, without the events."""
     rows = database.execute(

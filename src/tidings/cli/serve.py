@@ -45,12 +45,14 @@ def command(
     """Run the broker: clients leave subscriptions, publish events, and are told, over HTTP.
 
     What it has is in FOLDER, and it goes on with that when it is started again; without FOLDER it is in memory.
-    Who asks needs a token, which `tidings token FOLDER` makes.
+    Who asks needs a token, which `tidings token FOLDER` makes. An ontology is kept, too: without --ontology it goes on
+    with the one it had.
     """
     need_server("tidings serve")
     from tidings.broker.core import Core
     from tidings.broker.http.app import application
     from tidings.broker.http.server import listening, run
+    from tidings.broker.knowledge import Knowledge
     from tidings.broker.matching import warm_up
     from tidings.broker.retention import Retention
 
@@ -60,10 +62,11 @@ def command(
         terminal.warning(
             f"everybody who can reach {host} may read, publish and delete: --open is for trying things out"
         )
-    ontology = ontology_files.load()
+    paths, cycles = ontology_files.paths, ontology_files.cycles
+    knowledge = Knowledge.of_files(paths, cycles) if paths else None
     on = listening(host, port)
     with terminal.progress("opening the broker"):
-        core = Core(folder, ontology, Retention(keep, keep_bytes))
+        core = Core(folder, knowledge, Retention(keep, keep_bytes))
         warm_up()
     try:
         address = f"http://{host if ':' not in host else f'[{host}]'}:{on.getsockname()[1]}"

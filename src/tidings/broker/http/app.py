@@ -2,40 +2,69 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
+from typing import TypeAlias
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 from starlette.routing import Route
 
 from tidings.broker.core import Core
 from tidings.broker.hooks import Hooks, Patience
-from tidings.broker.http import dead, events, notifications, problems, subscriptions
+from tidings.broker.http import (
+    console,
+    dead,
+    events,
+    explain,
+    notifications,
+    ontology,
+    problems,
+    recent,
+    status,
+    subscriptions,
+)
 from tidings.broker.http.access import Access
 from tidings.broker.http.hub import Hub
 from tidings.broker.http.openapi import openapi
 from tidings.broker.http.service import Bounds, Service
 from tidings.errors import TidingsError
 
+Handler: TypeAlias = Callable[[Request], Awaitable[Response]]
+
+
+def _path(path: str, **handlers: Handler) -> Route:
+    """A path, with what is done for each method."""
+
+    async def endpoint(request: Request) -> Response:
+        return await handlers["GET" if request.method == "HEAD" else request.method](request)
+
+    return Route(path, endpoint, methods=list(handlers))
+
+
 _ROUTES = [
-    Route("/v1/events", events.publish, methods=["POST"]),
-    Route("/v1/events/{id:path}", events.event, methods=["GET"]),
-    Route("/v1/events/{id:path}", events.delete, methods=["DELETE"]),
-    Route("/v1/subscriptions", subscriptions.several, methods=["GET"]),
-    Route("/v1/subscriptions/{id}/notifications", notifications.notifications, methods=["GET"]),
-    Route("/v1/subscriptions/{id}/ack", notifications.ack, methods=["POST"]),
-    Route("/v1/subscriptions/{id}/dead", dead.several, methods=["GET"]),
-    Route("/v1/subscriptions/{id}/dead/{cursor}", dead.again, methods=["POST"]),
-    Route("/v1/subscriptions/{id}/dead/{cursor}", dead.forget, methods=["DELETE"]),
-    Route("/v1/subscriptions/{id}/pause", subscriptions.pause, methods=["POST"]),
-    Route("/v1/subscriptions/{id}/resume", subscriptions.resume, methods=["POST"]),
-    Route("/v1/subscriptions/{id}", subscriptions.put, methods=["PUT"]),
-    Route("/v1/subscriptions/{id}", subscriptions.get, methods=["GET"]),
-    Route("/v1/subscriptions/{id}", subscriptions.delete, methods=["DELETE"]),
+    _path("/v1/events", POST=events.publish, GET=recent.events),
+    _path("/v1/events/{id:path}", GET=events.event, DELETE=events.delete),
+    _path("/v1/try", POST=recent.attempt),
+    _path("/v1/explain", POST=explain.post),
+    _path("/v1/ontology", GET=ontology.get, PUT=ontology.put),
+    _path("/v1/subscriptions", GET=subscriptions.several),
+    _path("/v1/subscriptions/{id}", PUT=subscriptions.put, GET=subscriptions.get, DELETE=subscriptions.delete),
+    _path("/v1/subscriptions/{id}/notifications", GET=notifications.notifications),
+    _path("/v1/subscriptions/{id}/ack", POST=notifications.ack),
+    _path("/v1/subscriptions/{id}/pause", POST=subscriptions.pause),
+    _path("/v1/subscriptions/{id}/resume", POST=subscriptions.resume),
+    _path("/v1/subscriptions/{id}/dead", GET=dead.several),
+    _path("/v1/subscriptions/{id}/dead/{cursor}", POST=dead.again, DELETE=dead.forget),
+    _path("/", GET=console.page),
+    _path("/console/{name}", GET=console.file),
+    _path("/openapi.json", GET=openapi),
+    _path("/v1/status", GET=status.status),
+    _path("/healthz", GET=status.healthy),
+    _path("/readyz", GET=status.ready),
 ]
 
 
@@ -61,7 +90,7 @@ def application(
             hooks.close()
 
     return Starlette(
-        routes=[Route("/openapi.json", openapi), Route("/healthz", _well), Route("/readyz", _well), *_ROUTES],
+        routes=_ROUTES,
         exception_handlers={
             problems.Problem: problems.on_problem,
             TidingsError: problems.on_tidings,
@@ -70,7 +99,3 @@ def application(
         },
         lifespan=lifespan,
     )
-
-
-async def _well(request: Request) -> Response:
-    return JSONResponse({"status": "ok"})

@@ -137,12 +137,12 @@ def _find(core: Core, id: str) -> Logged | None:
         return log.by_id(reader, id)
 
 
-def written(event: Event, format: Format) -> bytes:
-    """The event in a format: in a graph of its name, where the format has graphs."""
+def written(event: Event, format: Format, *, named: bool = True) -> bytes:
+    """The event in a format: in a graph of its name, where the format has graphs and it is to be `named`."""
     if format is Format.NT:
         return event.body.encode()
     triples = ox.parse(event.body.encode(), format=ox.RdfFormat.N_TRIPLES)
-    graph = ox.NamedNode(event.id) if format.has_graphs else ox.DefaultGraph()
+    graph = ox.NamedNode(event.id) if named and format.has_graphs else ox.DefaultGraph()
     quads = (ox.Quad(each.subject, each.predicate, each.object, graph) for each in triples)
     found = ox.serialize(quads if format.has_graphs else (quad.triple for quad in quads), format=format.oxigraph)
     assert found is not None

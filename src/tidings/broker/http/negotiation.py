@@ -7,27 +7,26 @@ from http import HTTPStatus
 from tidings.broker.http.problems import Problem
 from tidings.rdf.formats import Format
 
-_DEFAULT = Format.TRIG
 _ORDER = (Format.TRIG, Format.NQ, Format.TTL, Format.NT, Format.JSONLD, Format.RDF)
 
 
-def negotiated(accept: str | None) -> Format:
-    """The RDF format that is asked for, most wanted first; TriG where anything will do."""
+def negotiated(accept: str | None, usual: Format = Format.TRIG) -> Format:
+    """The RDF format that is asked for, most wanted first; the usual one where anything will do."""
     if accept is None or not accept.strip():
-        return _DEFAULT
+        return usual
     wanted = sorted((_weighed(each) for each in accept.split(",")), key=lambda pair: -pair[1])
     for kind, weight in wanted:
         if weight <= 0:
             continue
         if kind in ("*/*", "application/*"):
-            return _DEFAULT
+            return usual
         if kind == "text/*":
             return Format.TTL
         found = Format.of_media_type(kind)
         if found is not None:
             return found
     offered = ", ".join(format.media_type for format in _ORDER)
-    raise Problem(HTTPStatus.NOT_ACCEPTABLE, f"an event can be had as {offered}")
+    raise Problem(HTTPStatus.NOT_ACCEPTABLE, f"it can be had as {offered}")
 
 
 def _weighed(part: str) -> tuple[str, float]:

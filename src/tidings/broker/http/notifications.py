@@ -14,15 +14,13 @@ from tidings.broker.http.bodies import json_of
 from tidings.broker.http.problems import Problem
 from tidings.broker.http.service import Service
 from tidings.broker.http.subscriptions import found, limit_of
+from tidings.broker.http.waiting import BEAT, HERE, STILL_HERE
 from tidings.broker.options import PAYLOADS, Payload
 from tidings.broker.payloads import told
 from tidings.broker.receiving import Subscription
 from tidings.errors import CursorError, TidingsError
 
 _PAGE = 100
-_BEAT = 15.0
-"""Seconds of silence after which a stream says that it is still there."""
-
 _ACK = 1 << 12
 
 
@@ -69,7 +67,7 @@ def _page(subscription: Subscription, after: str | None, limit: int, payload: Pa
 
 async def _stream(service: Service, subscription: Subscription, after: str, payload: Payload) -> AsyncIterator[str]:
     """What there is behind a place, then what comes; until the subscription ends, or the server does."""
-    yield ": here\n\n"
+    yield HERE
     with service.hub.waiting(subscription.stream) as new:
         place = after
         while not service.hub.closing:
@@ -84,10 +82,10 @@ async def _stream(service: Service, subscription: Subscription, after: str, payl
             if texts:
                 continue
             try:
-                await asyncio.wait_for(new.wait(), _BEAT)
+                await asyncio.wait_for(new.wait(), BEAT)
                 new.clear()
             except TimeoutError:
-                yield ": still here\n\n"
+                yield STILL_HERE
 
 
 def _texts(subscription: Subscription, place: str, payload: Payload) -> tuple[list[str], str]:

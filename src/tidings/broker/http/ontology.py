@@ -1,0 +1,55 @@
+"""`/v1/ontology`: what the broker knows of classes and properties; another one takes its place at once."""
+
+from __future__ import annotations
+
+import asyncio
+from hashlib import sha256
+from http import HTTPStatus
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+
+from tidings.broker.http.bodies import body_of
+from tidings.broker.http.events import written
+from tidings.broker.http.negotiation import negotiated
+from tidings.broker.http.problems import Problem
+from tidings.broker.http.service import Service
+from tidings.broker.knowledge import Knowledge
+from tidings.rdf.event import Event
+from tidings.rdf.formats import Format
+
+
+async def get(request: Request) -> Response:
+    service = Service.of(request)
+    service.access.caller(request, "subscribe")
+    text = service.core.knowledge.text or ""
+    format = negotiated(request.headers.get("accept"), Format.TTL)
+    tag = _tag(text)
+    headers = {"etag": tag, "vary": "accept"}
+    if tag in request.headers.get("if-none-match", ""):
+        return Response(status_code=HTTPStatus.NOT_MODIFIED, headers=headers)
+    data = await asyncio.to_thread(written, Event("", text), format, named=False)
+    return Response(data, media_type=format.media_type, headers=headers)
+
+
+async def put(request: Request) -> Response:
+    """From now on; what subscriptions matched before stays as it is."""
+    service = Service.of(request)
+    service.access.caller(request, "admin")
+    format = Format.of_media_type(request.headers.get("content-type", ""))
+    if format is None:
+        offered = ", ".join(each.media_type for each in Format)
+        raise Problem(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, f"an ontology comes as one of {offered}")
+    match = request.headers.get("if-match")
+    if match is not None and match.strip() != "*" and _tag(service.core.knowledge.text or "") not in match:
+        raise Problem(HTTPStatus.PRECONDITION_FAILED, "the ontology is not as it was when you looked")
+    body = await body_of(request, service.bounds.body)
+    knowledge = await asyncio.to_thread(Knowledge.of_bytes, body, format, service.bounds.reading)
+    again = await asyncio.wrap_future(service.core.learn(knowledge))
+    ontology = knowledge.ontology
+    told = {"classes": len(ontology.classes), "properties": len(ontology.properties), "recompiled": len(again)}
+    return JSONResponse(told, headers={"etag": _tag(knowledge.text or "")})
+
+
+def _tag(text: str) -> str:
+    return f'"{sha256(text.encode()).hexdigest()[:32]}"'

@@ -1,0 +1,129 @@
+"""The newest events, as they come, each with the caller's own matches; and what a query would match of them."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from http import HTTPStatus
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response, StreamingResponse
+
+from tidings.broker import log, subscriptions
+from tidings.broker.core import EVERYTHING, Core
+from tidings.broker.http.bodies import json_of
+from tidings.broker.http.problems import Problem
+from tidings.broker.http.service import Service
+from tidings.broker.http.subscriptions import DIALECTS, limit_of
+from tidings.broker.http.waiting import BEAT, HERE, STILL_HERE
+from tidings.broker.log import Logged
+from tidings.broker.matching import Matching
+from tidings.lang import parse
+from tidings.lang.pattern import Dialect
+from tidings.match.base import Failure
+from tidings.rdf.terms import to_json
+
+_PAGE = 50
+_TRIED = 200
+_STRETCH = 100
+
+
+async def events(request: Request) -> Response:
+    service = Service.of(request)
+    tenant = service.access.caller(request, "subscribe").tenant
+    if "text/event-stream" in request.headers.get("accept", ""):
+        after = _after(request)
+        place = service.core.last if after is None else after
+        return StreamingResponse(
+            _stream(service, tenant, place), media_type="text/event-stream", headers={"cache-control": "no-store"}
+        )
+    limit = limit_of(request, _PAGE, service.bounds.page)
+    return JSONResponse({"events": await asyncio.to_thread(_newest, service.core, tenant, limit)})
+
+
+def _after(request: Request) -> int | None:
+    given = request.headers.get("last-event-id") or request.query_params.get("after")
+    if given is None:
+        return None
+    if not given.isascii() or not given.isdecimal() or len(given) > 18:
+        raise Problem(HTTPStatus.BAD_REQUEST, "after is the place of an event, a number")
+    return int(given)
+
+
+def _newest(core: Core, tenant: str, limit: int) -> list[dict[str, object]]:
+    """The newest first."""
+    with core.database.reading() as reader:
+        return [_told(_own(core, tenant, each), each) for each in log.newest(reader, limit)]
+
+
+def _own(core: Core, tenant: str, logged: Logged) -> list[str]:
+    """The caller's own subscriptions that matched, by id."""
+    numbers = [] if logged.matched is None else logged.matched.tolist()
+    with core.database.reading() as reader:
+        matched = filter(None, (subscriptions.by_number(reader, number) for number in numbers))
+        return sorted({each.id for each in matched if each.tenant == tenant})
+
+
+def _told(matches: list[str], logged: Logged) -> dict[str, object]:
+    event = logged.event
+    return {"id": event.id, "published": event.published, "place": logged.seq, "matches": matches}
+
+
+async def _stream(service: Service, tenant: str, place: int) -> AsyncIterator[str]:
+    yield HERE
+    with service.hub.waiting(EVERYTHING) as new:
+        while not service.hub.closing:
+            texts, place = await asyncio.to_thread(_next, service.core, tenant, place)
+            for text in texts:
+                yield text
+            if texts:
+                continue
+            try:
+                await asyncio.wait_for(new.wait(), BEAT)
+                new.clear()
+            except TimeoutError:
+                yield STILL_HERE
+
+
+def _next(core: Core, tenant: str, place: int) -> tuple[list[str], int]:
+    with core.database.reading() as reader:
+        found = list(log.between(reader, place, core.last, _STRETCH))
+    texts = [
+        f"id: {each.seq}\nevent: event\n"
+        f"data: {json.dumps(_told(_own(core, tenant, each), each), ensure_ascii=False)}\n\n"
+        for each in found
+    ]
+    return texts, found[-1].seq if found else place
+
+
+# --------------------------------------------------------------------------------------------------------------- trying
+
+
+async def attempt(request: Request) -> Response:
+    """Which of the newest events a query matches, without leaving it."""
+    service = Service.of(request)
+    service.access.caller(request, "subscribe")
+    asked = await json_of(request, service.bounds.query)
+    query, dialect, limit = asked.get("query"), asked.get("dialect", "sparql"), asked.get("limit", _TRIED)
+    if not isinstance(query, str) or dialect not in DIALECTS.values():
+        raise Problem(HTTPStatus.BAD_REQUEST, f"'query' is a text, 'dialect' one of {', '.join(DIALECTS.values())}")
+    if isinstance(limit, bool) or not isinstance(limit, int) or not 1 <= limit <= service.bounds.page:
+        raise Problem(HTTPStatus.BAD_REQUEST, f"'limit' is a number from 1 to {service.bounds.page}")
+    return JSONResponse(await asyncio.to_thread(_attempted, service.core, query, dialect, limit))
+
+
+def _attempted(core: Core, query: str, dialect: Dialect, limit: int) -> dict[str, object]:
+    failures: list[Failure] = []
+    form = parse(query, dialect)
+    alone = Matching(core.matching.engine.ontology, failures.append)
+    alone.put(1, form)
+    with core.database.reading() as reader:
+        events = [each.event for each in log.newest(reader, limit)]
+    matches = []
+    for event, numbers in zip(events, alone.match(events), strict=True):
+        answer = alone.answer(form, event) if len(numbers) else None
+        if answer is not None:
+            rows = [{name: to_json(term) for name, term in row.items()} for row in answer.bindings]
+            matches.append({"event": event.id, "bindings": rows})
+    return {"tried": len(events), "matches": matches, "failed": [each.reason for each in failures]}
