@@ -472,3 +472,17 @@ def test_a_method_that_there_is_not(client: TestClient) -> None:
     assert answer.status_code == 405
     assert set(answer.headers["allow"].split(", ")) == {"PUT", "GET", "HEAD", "DELETE"}
     assert answer.json()["status"] == 405
+
+
+def test_metrics(client: TestClient) -> None:
+    subscribe(client, "s")
+    publish(client, 1, 2)
+    publish(client, 1)
+    told(client, "s")
+    text = client.get("/metrics").text
+    lines = dict(line.rsplit(" ", 1) for line in text.splitlines() if not line.startswith("#"))
+    names = ("events_total", "repeats_total", "matches_total", "told_pages_total", "subscriptions")
+    assert [lines[f"tidings_{name}"] for name in names] == ["2", "1", "2", "2", "1"]
+    assert lines['tidings_publish_seconds_count{stage="write"}'] == "1"
+    assert lines['tidings_published_together_bucket{le="2"}'] == "1"
+    assert client.get("/v1/status").json()["events"] == 2

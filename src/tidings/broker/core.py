@@ -18,11 +18,13 @@ from functools import partial
 from pathlib import Path
 from secrets import token_bytes
 from threading import Lock, Thread
+from time import perf_counter
 from typing import Any, TypeAlias, TypeVar
 
 from tidings.broker import log, looking, postings, subscriptions
 from tidings.broker.committer import Committer
 from tidings.broker.database import Database
+from tidings.broker.figures import Figures
 from tidings.broker.knowledge import Knowledge
 from tidings.broker.log import Logged
 from tidings.broker.matching import Matching, form_of
@@ -83,6 +85,7 @@ class Core:
             self.knowledge = knowledge or Knowledge.kept(database)
         self.matching = Matching(self.knowledge.ontology, self._failed)
         self._failures: Counter[int] = Counter()
+        self.figures = Figures()
         self._rung: list[Rung] = []
         self._ringing = Lock()
         with self.database.reading() as database:
@@ -127,10 +130,14 @@ class Core:
 
     def publish(self, events: Sequence[Event]) -> Future[list[Accepted | EventError]]:
         """Take the events. When they are durable, what became of each; one that is refused costs no other anything."""
-        return self._committer.submit(self._publish, events, sum(len(event.body) for event in events))
+        asked = perf_counter(), events
+        return self._committer.submit(self._publish, asked, sum(len(event.body) for event in events))
 
-    def _publish(self, jobs: Sequence[Sequence[Event]]) -> list[list[Accepted | EventError]]:
-        given = [event for events in jobs for event in events]
+    def _publish(self, jobs: Sequence[tuple[float, Sequence[Event]]]) -> list[list[Accepted | EventError]]:
+        begun = perf_counter()
+        for asked, _ in jobs:
+            self.figures.stages["wait"].add(begun - asked)
+        given = [event for _, events in jobs for event in events]
         with self.database.reading() as database:
             known = log.by_ids(database, [event.id for event in given])
         new: dict[str, Event] = {}
@@ -138,20 +145,24 @@ class Core:
         for event in given:
             if event.id not in known and event.id not in new:
                 new[event.id] = replace(event, published=event.published or written_time(now))
-        matched = self.matching.match(list(new.values()))
+        with self.figures.timed("match"):
+            matched = self.matching.match(list(new.values()))
         logged = {
             event.id: Logged(self._last + 1 + place, event, now, numbers)
             for place, (event, numbers) in enumerate(zip(new.values(), matched, strict=True))
         }
         if logged:
-            with self.database.writing() as writer:
+            with self.figures.timed("write"), self.database.writing() as writer:
                 log.append(writer, logged.values())
             self._taken(list(logged.values()), now)
-        return [[self._outcome(event, known, logged) for event in events] for events in jobs]
+        return [[self._outcome(event, known, logged) for event in events] for _, events in jobs]
 
     def _taken(self, logged: Sequence[Logged], now: int) -> None:
         """They are durable."""
         self._last, self._accepted = logged[-1].seq, now
+        self.figures.together.add(len(logged))
+        self.figures.count("events", len(logged))
+        self.figures.count("matches", sum(len(each.matched) for each in logged if each.matched is not None))
         streams = {EVERYTHING}
         for each in logged:
             assert each.matched is not None
@@ -163,11 +174,14 @@ class Core:
         """One that comes again is new once."""
         before = known.get(event.id) or logged[event.id]
         if not log.is_same(event, before.event):
+            self.figures.count("conflicts")
             reason = f"the event {event.id} was published before, with other triples"
             return EventConflict(reason, source=event.source or None, hint="give it an id of its own")
         new = event.id in logged
         if new:
             known[event.id] = before
+        else:
+            self.figures.count("repeats")
         return Accepted(before, new)
 
     def delete_event(self, id: str) -> Future[bool]:
@@ -263,6 +277,7 @@ class Core:
     def _failed(self, failure: Failure) -> None:
         """A subscription could not be evaluated on an event."""
         number = int(failure.subscription)
+        self.figures.count("failures")
         self._failures[number] += 1
         if self._failures[number] == _FAILURES:
             reason = f"it failed on {_FAILURES} events, the last time: {failure.reason}"
@@ -273,6 +288,11 @@ class Core:
     def now(self) -> int:
         """Microseconds since 1970, never before the last event."""
         return max(_now(), self._accepted)
+
+    @property
+    def waiting(self) -> int:
+        """How much there is to be written."""
+        return self._committer.waiting
 
     @property
     def last(self) -> int:

@@ -206,12 +206,15 @@ class Hooks:
                     self._send(endpoint, standing, notification)
                 except TidingsError as error:
                     breaker.note(isinstance(error, DeliveryError), self._patience, time.monotonic())
+                    self._core.figures.count("webhook_failures")
                     line.tried += 1
                     if line.tried < self._patience.tries:
                         return self._patience.wait(line.tried)
                     letter = dead.letter(notification, line.tried, str(error))
                     self._core.change(partial(dead.bury, letter=letter)).result()
+                    self._core.figures.count("dead_letters")
                 else:
+                    self._core.figures.count("told_webhooks")
                     breaker.note(False, self._patience, time.monotonic())
                 line.tried = 0
                 subscription.ack(notification.cursor)

@@ -20,6 +20,7 @@ from tidings.broker.http import (
     dead,
     events,
     explain,
+    metrics,
     notifications,
     ontology,
     problems,
@@ -63,6 +64,7 @@ _ROUTES = [
     _path("/console/{name}", GET=console.file),
     _path("/openapi.json", GET=openapi),
     _path("/v1/status", GET=status.status),
+    _path("/metrics", GET=metrics.metrics),
     _path("/healthz", GET=status.healthy),
     _path("/readyz", GET=status.ready),
 ]

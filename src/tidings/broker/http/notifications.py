@@ -6,6 +6,7 @@ import asyncio
 import json
 from collections.abc import AsyncIterator
 from http import HTTPStatus
+from typing import TypedDict
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
@@ -21,6 +22,13 @@ from tidings.broker.receiving import Subscription
 from tidings.errors import CursorError, TidingsError
 
 _PAGE = 100
+
+
+class Told(TypedDict):
+    notifications: list[dict[str, object]]
+    cursor: str
+
+
 _ACK = 1 << 12
 
 
@@ -37,8 +45,9 @@ async def notifications(request: Request) -> Response:
         stream = _stream(service, subscription, str(place), payload)
         return StreamingResponse(stream, media_type="text/event-stream", headers={"cache-control": "no-store"})
     limit = limit_of(request, _PAGE, service.bounds.page)
-    answer = await asyncio.to_thread(_page, subscription, request.query_params.get("after"), limit, payload)
-    return JSONResponse(answer)
+    page = await asyncio.to_thread(_page, subscription, request.query_params.get("after"), limit, payload)
+    service.core.figures.count("told_pages", len(page["notifications"]))
+    return JSONResponse(page)
 
 
 async def ack(request: Request) -> Response:
@@ -60,7 +69,7 @@ def _payload(request: Request, usual: Payload) -> Payload:
     raise Problem(HTTPStatus.BAD_REQUEST, f"payload is one of {', '.join(PAYLOADS)}")
 
 
-def _page(subscription: Subscription, after: str | None, limit: int, payload: Payload) -> dict[str, object]:
+def _page(subscription: Subscription, after: str | None, limit: int, payload: Payload) -> Told:
     page = subscription.page(after, limit)
     return {"notifications": [told(each, payload) for each in page.notifications], "cursor": page.cursor}
 
@@ -79,6 +88,7 @@ async def _stream(service: Service, subscription: Subscription, after: str, payl
                 return
             for text in texts:
                 yield text
+            service.core.figures.count("told_streams", len(texts))
             if texts:
                 continue
             try:
