@@ -34,6 +34,7 @@ soak: $(READY)
 	$(BIN)/python -m tests.soak.recovery --way shards --kills 20
 	$(BIN)/python -m tests.soak.recovery --way chained --kills 20
 	TIDINGS_SOAK=1 $(BIN)/python -m pytest -q tests/cluster/test_submit.py tests/cluster/test_standalone.py tests/spark/test_eventcloud.py tests/spark/test_bench.py tests/unit/bench
+	TIDINGS_SOAK=1 $(BIN)/python -m pytest -q tests/contract/test_fast.py -k compiler_off
 	TIDINGS_HISTORIES=100 $(BIN)/python -m pytest -q tests/spark/test_histories.py
 
 $(READY): pyproject.toml

@@ -48,8 +48,13 @@ def _every_merge_works(caplog: pytest.LogCaptureFixture) -> Iterator[None]:
     assert not [record for record in caplog.get_records("call") if record.levelno >= logging.ERROR]
 
 
+TIMELESS = [name for name in ANSWERED if not CASES[name].published]
+SLOWLY = bool(os.environ.get("NUMBA_DISABLE_JIT")) and not os.environ.get("TIDINGS_SOAK")
+"""Without the compiler one case in three has to do."""
+
+
 @pytest.mark.parametrize("state", ways.STATES)
-@pytest.mark.parametrize("name", [name for name in ANSWERED if not CASES[name].published])
+@pytest.mark.parametrize("name", TIMELESS[::3] if SLOWLY else TIMELESS)
 def test_every_case_in_every_way(name: str, state: str, tmp_path: Path) -> None:
     case = CASES[name]
     taken = {s.id: s for s in case.subscriptions if s.rejected is None}

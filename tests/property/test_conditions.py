@@ -65,49 +65,49 @@ def _sound(case: Case) -> None:
 # ------------------------------------------------------------------------------------------------- generated elsewhere
 
 
-@check.examples(300)
+@check.examples(180)
 @given(sparql_cases())
 def test_everything_together(case: Case) -> None:
     _sound(case)
 
 
-@check.examples(300)
+@check.examples(180)
 @given(st.one_of(algebra_cases, join_cases))
 def test_algebra(case: Case) -> None:
     _sound(case)
 
 
-@check.examples(200)
+@check.examples(120)
 @given(path_cases)
 def test_paths(case: Case) -> None:
     _sound(case)
 
 
-@check.examples(100)
+@check.examples(60)
 @given(aggregate_cases)
 def test_aggregates(case: Case) -> None:
     _sound(case)
 
 
-@check.examples(300)
+@check.examples(180)
 @given(filter_cases)
 def test_filters(case: Case) -> None:
     _sound(case)
 
 
-@check.examples(200)
+@check.examples(120)
 @given(st.one_of(rtf_cases(), text_cases()))
 def test_texts(case: Case) -> None:
     _sound(case)
 
 
-@check.examples(200)
+@check.examples(120)
 @given(st.one_of(ops_cases(), ops_shapes()))
 def test_ops(case: Case) -> None:
     _sound(case)
 
 
-@check.examples(100)
+@check.examples(60)
 @given(gtopss_cases())
 def test_gtopss(case: Case) -> None:
     _sound(case)
@@ -275,7 +275,7 @@ def _true(condition: Condition, held: frozenset[Atom]) -> bool:
     return decide(_true(item, held) for item in condition.items)
 
 
-@check.examples(1000)
+@check.examples(600)
 @given(conditions, st.lists(st.sets(st.sampled_from(_ATOMS)), min_size=5, max_size=5))
 def test_simplified_says_the_same(condition: Condition, events: list[set[Atom]]) -> None:
     simpler = simplified(condition)

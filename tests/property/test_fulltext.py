@@ -54,13 +54,13 @@ PHRASES = [("phrase", words) for words in ("a", "b", "a b")]
 _TOKENS = ["the", "olympic", "games", "in", "Rio", "2016", "Tokyo", "東京", ",", "-"]
 
 
-@check.examples(700)
+@check.examples(420)
 @given(_texts)
 def test_words(text: str) -> None:
     assert list(words(text)) == brute_text.words(text)
 
 
-@check.examples(300)
+@check.examples(180)
 @given(st.text(st.characters(exclude_categories=["Cn", "Cs", "So", "Po"]), max_size=20))
 def test_words_of_any_text(text: str) -> None:
     assert list(words(text)) == brute_text.words(text)
@@ -83,7 +83,7 @@ def test_every_assigned_character() -> None:
     assert wrong == []
 
 
-@check.examples(250)
+@check.examples(150)
 @given(
     fulltexts(),
     st.lists(st.sampled_from(["the", "olympic", "games", "in", "Rio", "2016", "Tokyo", "東京", ",", "-"]), max_size=9),

@@ -128,31 +128,31 @@ def _check(case: Case, seed: int) -> None:
 SEEDS = st.integers(0, 2**32)
 
 
-@check.examples(200)
+@check.examples(120)
 @given(sparql_cases(), SEEDS)
 def test_everything_together(case: Case, seed: int) -> None:
     _check(case, seed)
 
 
-@check.examples(150)
+@check.examples(90)
 @given(st.one_of(algebra_cases, join_cases, path_cases, aggregate_cases), SEEDS)
 def test_algebra(case: Case, seed: int) -> None:
     _check(case, seed)
 
 
-@check.examples(200)
+@check.examples(120)
 @given(filter_cases, SEEDS)
 def test_filters(case: Case, seed: int) -> None:
     _check(case, seed)
 
 
-@check.examples(150)
+@check.examples(90)
 @given(st.one_of(rtf_cases(), text_cases()), SEEDS)
 def test_texts(case: Case, seed: int) -> None:
     _check(case, seed)
 
 
-@check.examples(200)
+@check.examples(120)
 @given(st.one_of(ops_cases(), ops_shapes(), gtopss_cases()), SEEDS)
 def test_graphs(case: Case, seed: int) -> None:
     _check(case, seed)

@@ -24,32 +24,32 @@ def _agree(case: Case) -> None:
     check.agree(query, world, brute_sparql.answer(query, world))
 
 
-@check.examples(250)
+@check.examples(125)
 @given(rtf_cases())
 def test_everything_together(case: Case) -> None:
     _agree(case)
 
 
-@check.examples(500)
+@check.examples(250)
 @given(text_cases())
 def test_texts(case: Case) -> None:
     _agree(case)
 
 
-@check.examples(300)
+@check.examples(150)
 @given(join_cases())
 def test_joins(case: Case) -> None:
     _agree(case)
 
 
-@check.examples(100)
+@check.examples(50)
 @given(join_cases())
 def test_none_is_refused(case: Case) -> None:
     assert set(check.answers(*case)) >= set(MATCHERS)
 
 
 @pytest.mark.parametrize("name", MATCHERS)
-@check.examples(50)
+@check.examples(25)
 @given(rtf_histories())
 def test_coming_and_going(name: str, history: tuple[m.World, list[m.Select], list[int]]) -> None:
     """After every change it matches what a naive matcher of the same subscriptions does; nothing stays behind."""
