@@ -4,7 +4,7 @@ workloads/    subscriptions and events, as a paper describes them
 measure       one engine on one workload: seconds, counters, matches
 report        what a benchmark gives: tables, figures, claims; kept as JSON and as Markdown
 plots         its figures as SVG
-parsing, ops, gtopss, rtf, fast, spark, eventcloud    the benchmarks
+parsing, ops, gtopss, rtf, fast, spark, eventcloud, broker    the benchmarks
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ BENCHMARKS = {
     "fast": "the compiled index against what was asked of it: time, memory, changes, snapshots",
     "spark": "the pipeline on Spark against what was asked of it: rates, latency, start, memory, changes",
     "eventcloud": "the EventCloud paper's workload: one-step and chained on several executors of Spark",
+    "broker": "the broker's server against what was asked of it: rate, delay, streams, memory, what matching costs",
 }
 
 

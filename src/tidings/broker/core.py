@@ -10,7 +10,7 @@ import logging
 import sqlite3
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -34,6 +34,8 @@ from tidings.broker.upkeep import Upkeep
 from tidings.errors import EventConflict, EventError
 from tidings.lang.pattern import Query
 from tidings.match.base import Answer, Failure
+from tidings.match.meaning import Meaning
+from tidings.match.verify import Prepared
 from tidings.rdf.event import Event
 
 T = TypeVar("T")
@@ -45,12 +47,18 @@ _GROUP = 4 << 20
 _FAILURES = 20
 """A subscription that has failed on so many events, and on none less, is paused."""
 
+_ANSWERING = 4_096
+"""So many subscriptions are kept ready to say what their matches carry."""
+
 EVERYTHING = 0
 """A stream that has something new with every event."""
 
-Streams: TypeAlias = frozenset[int]
-Rung: TypeAlias = Callable[[Streams], None]
-"""Told, from the thread that writes, which streams have something new. It must be quick."""
+News: TypeAlias = Mapping[int, Sequence[tuple[int, Logged]]]
+"""The streams that have something new: the events that were accepted just now, each with the number of the version that
+it matches; none where something else has changed."""
+
+Rung: TypeAlias = Callable[[News], None]
+"""Told of them, from the thread that writes. It must be quick."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +94,7 @@ class Core:
         self.matching = Matching(self.knowledge.ontology, self._failed)
         self._failures: Counter[int] = Counter()
         self.figures = Figures()
+        self._answering: dict[int, Prepared] = {}
         self._rung: list[Rung] = []
         self._ringing = Lock()
         with self.database.reading() as database:
@@ -115,16 +124,14 @@ class Core:
             self._rung.append(rung)
         return lambda: self._rung.remove(rung)
 
-    def _ring(self, streams: Iterable[int]) -> None:
-        new = frozenset(streams)
-        if new:
-            with self._ringing:
-                everybody = list(self._rung)
-            for rung in everybody:
-                try:
-                    rung(new)
-                except Exception:
-                    _log.exception("somebody who listens")
+    def _ring(self, news: News) -> None:
+        with self._ringing:
+            everybody = list(self._rung)
+        for rung in everybody:
+            try:
+                rung(news)
+            except Exception:
+                _log.exception("somebody who listens")
 
     # ----------------------------------------------------------------------------------------------------------- events
 
@@ -163,12 +170,13 @@ class Core:
         self.figures.together.add(len(logged))
         self.figures.count("events", len(logged))
         self.figures.count("matches", sum(len(each.matched) for each in logged if each.matched is not None))
-        streams = {EVERYTHING}
+        news: dict[int, list[tuple[int, Logged]]] = {EVERYTHING: []}
         for each in logged:
             assert each.matched is not None
             self.newest.add(each.seq, each.matched)
-            streams.update(self.stream_of[number] for number in each.matched.tolist())
-        self._ring(streams)
+            for number in each.matched.tolist():
+                news.setdefault(self.stream_of[number], []).append((number, each))
+        self._ring(news)
 
     def _outcome(self, event: Event, known: dict[str, Logged], logged: dict[str, Logged]) -> Accepted | EventError:
         """One that comes again is new once."""
@@ -246,7 +254,7 @@ class Core:
     def _gone(self, standing: Standing | None) -> None:
         if standing is not None:
             self.matching.take(standing.number)
-            self._ring([standing.stream])
+            self._ring({standing.stream: ()})
 
     def end_expired(self) -> None:
         """Those whose time is over."""
@@ -301,7 +309,16 @@ class Core:
 
     def answer(self, standing: Standing, event: Event) -> Answer:
         """What a notification carries; nothing where it does not match by the ontology that is known now."""
-        return self.matching.answer(form_of(standing), event) or Answer(())
+        return self._prepared(standing).solve(Meaning(event, self.matching.engine.ontology)) or Answer(())
+
+    def _prepared(self, standing: Standing) -> Prepared:
+        """Those that were asked for last are kept."""
+        found = self._answering.get(standing.number)
+        if found is None:
+            if len(self._answering) >= _ANSWERING:
+                self._answering.clear()
+            found = self._answering[standing.number] = Prepared(form_of(standing))
+        return found
 
     def matched(self, stream: int, after: int, limit: int) -> list[tuple[Standing, Logged]]:
         """Up to so many notifications of a stream behind that event, in order, and not those that are gone."""
@@ -325,7 +342,7 @@ class Core:
             upto, seqs = looking.found(self.database, standing, place, self.matching.engine.ontology, self._failed)
             over = self.change(partial(looking.write, standing=standing, upto=upto, seqs=seqs))
             place = None if over.result() else upto
-            self._ring([standing.stream])
+            self._ring({standing.stream: ()})
 
 
 def _seqs(database: sqlite3.Connection, standing: Standing, newest: list[int], after: int, limit: int) -> list[int]:

@@ -21,7 +21,7 @@ from heapq import heappop, heappush
 from threading import Condition, Thread
 
 from tidings.broker import dead, subscriptions
-from tidings.broker.core import Core, Streams
+from tidings.broker.core import Core, News
 from tidings.broker.payloads import told
 from tidings.broker.receiving import Notification, Subscription
 from tidings.broker.subscriptions import Standing
@@ -140,8 +140,8 @@ class Hooks:
 
     # ------------------------------------------------------------------------------------------------------- when
 
-    def _rung(self, streams: Streams) -> None:
-        for stream in streams:
+    def _rung(self, news: News) -> None:
+        for stream in news:
             if stream in self._lines:
                 self._soon(stream, 0.0)
 

@@ -11,7 +11,7 @@ from threading import Event as Flag
 from threading import Thread
 
 from tidings.broker import subscriptions
-from tidings.broker.core import Core, Streams
+from tidings.broker.core import Core, News
 from tidings.broker.cursors import Cursor
 from tidings.broker.log import Logged
 from tidings.broker.subscriptions import Standing, State
@@ -22,6 +22,9 @@ from tidings.match.base import Answer, Solution
 from tidings.rdf.event import Event
 
 PAGE = 100
+LATEST = "latest"
+"""In place of a cursor: behind all that there is."""
+
 _MOST = 10_000
 
 
@@ -166,6 +169,8 @@ class Subscription:
 
     def start(self, after: str | None) -> Cursor:
         """Where to begin: behind this cursor, if it is a good one; else behind what was acknowledged."""
+        if after == LATEST:
+            return Cursor(self._standing.stream, self._core.last)
         if after is not None:
             return self._place(after)
         with self._core.database.reading() as database:
@@ -204,7 +209,7 @@ class Subscription:
         for `timeout` seconds nothing has come.
         """
         new = Flag()
-        silent = self._core.listen(lambda streams: new.set() if self._standing.stream in streams else None)
+        silent = self._core.listen(lambda news: new.set() if self._standing.stream in news else None)
         try:
             place = self.start(after)
             while (found := self._next(place)) is not None:
@@ -228,8 +233,8 @@ class Subscription:
         """The same as `listen`, for asyncio; it ends with the task, or when the subscription is cancelled."""
         loop, new = asyncio.get_running_loop(), asyncio.Event()
 
-        def rung(streams: Streams) -> None:
-            if self._standing.stream in streams:
+        def rung(news: News) -> None:
+            if self._standing.stream in news:
                 loop.call_soon_threadsafe(new.set)
 
         silent = self._core.listen(rung)

@@ -1,55 +1,154 @@
-"""Those who wait for notifications in the server's loop, woken when there are some."""
+"""Those who wait in the server's loop: for the notifications of a stream, or for anything at all.
+
+Who reads a stream is given what it says as it is accepted, without a look into the database. What he is given begins
+when he comes; so he looks at what was before that, until there is nothing left, and then takes what he was given behind
+it. Where that is too much to hold, or something else than an event has changed, he has to look again.
+"""
 
 from __future__ import annotations
 
 import asyncio
-from collections import defaultdict
-from collections.abc import Iterator
+from collections import defaultdict, deque
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from typing import TypeVar
 
-from tidings.broker.core import Core, Streams
+from tidings.broker.core import Core, News
+from tidings.broker.http.telling import Tellers
+from tidings.broker.options import Payload
+
+T = TypeVar("T")
+_HELD = 1 << 20
+"""Characters that wait for a reader at most."""
+
+
+class Reader:
+    """Somebody who reads a stream. `must_look` says that there may be something that he was not given."""
+
+    def __init__(self, payload: Payload) -> None:
+        self.payload = payload
+        self.must_look = False
+        self._given: deque[tuple[int, str]] = deque()
+        self._size = 0
+        self._new = asyncio.Event()
+
+    async def wait(self, seconds: float) -> bool:
+        """Whether there is something new, before so many seconds are over."""
+        if not self._new.is_set():
+            try:
+                async with asyncio.timeout(seconds):
+                    await self._new.wait()
+            except TimeoutError:
+                return False
+        self._new.clear()
+        return True
+
+    def take(self, place: int) -> list[tuple[int, str]]:
+        """What he was given, of events behind that one."""
+        found = [each for each in self._given if each[0] > place]
+        self._given.clear()
+        self._size = 0
+        return found
+
+    def give(self, seq: int, text: str) -> None:
+        self._given.append((seq, text))
+        self._size += len(text)
+        if self._size > _HELD:
+            self.take(seq)
+            self.must_look = True
+        self._new.set()
+
+    def look(self) -> None:
+        self.must_look = True
+        self._new.set()
 
 
 class Hub:
     """One call into the loop for all that a transaction brings."""
 
     def __init__(self, core: Core) -> None:
+        self._readers: defaultdict[int, set[Reader]] = defaultdict(set)
         self._waiting: defaultdict[int, set[asyncio.Event]] = defaultdict(set)
         self._loop = asyncio.get_running_loop()
+        self._tellers = Tellers(core, self._told)
         self._silent = core.listen(self._rung)
         self.closing = False
 
     def close(self) -> None:
         """Wake everybody, so that they can end."""
         self._silent()
+        self._tellers.close()
         self.closing = True
         for flags in self._waiting.values():
             for flag in flags:
                 flag.set()
+        for readers in self._readers.values():
+            for reader in readers:
+                reader.look()
 
     @property
     def listening(self) -> int:
-        return sum(map(len, self._waiting.values()))
+        return sum(map(len, self._waiting.values())) + sum(map(len, self._readers.values()))
+
+    @contextmanager
+    def reading(self, stream: int, payload: Payload) -> Iterator[Reader]:
+        """Be given what the stream says from now on."""
+        reader = Reader(payload)
+        with _member(self._readers, stream, reader):
+            yield reader
 
     @contextmanager
     def waiting(self, stream: int) -> Iterator[asyncio.Event]:
         """A flag that is set when the stream has something new."""
         flag = asyncio.Event()
-        self._waiting[stream].add(flag)
-        try:
+        with _member(self._waiting, stream, flag):
             yield flag
-        finally:
-            self._waiting[stream].discard(flag)
-            if not self._waiting[stream]:
-                del self._waiting[stream]
 
-    def _rung(self, streams: Streams) -> None:
-        """From the thread that writes."""
-        # Looked at without a lock: who comes meanwhile looks for himself.
-        if any(stream in self._waiting for stream in streams):
-            self._loop.call_soon_threadsafe(self._wake, streams)
+    # From here on, in the thread that writes, or in those that make texts. Looked at without a lock: who comes
+    # meanwhile looks for himself.
 
-    def _wake(self, streams: Streams) -> None:
-        for stream in streams:
+    def _rung(self, news: News) -> None:
+        wake = [stream for stream in news if stream in self._waiting]
+        look = []
+        for stream in self._readers.keys() & news.keys() if len(news) > len(self._readers) else news:
+            readers = self._readers.get(stream)
+            if not readers:
+                continue
+            if news[stream]:
+                self._tellers.tell(stream, news[stream], frozenset(reader.payload for reader in tuple(readers)))
+            else:
+                look.append(stream)
+        if wake or look:
+            self._loop.call_soon_threadsafe(self._wake, wake, look)
+
+    def _told(self, stream: int, seq: int, texts: Mapping[Payload, str] | None) -> None:
+        self._loop.call_soon_threadsafe(self._give, stream, seq, texts)
+
+    # And in the loop again.
+
+    def _wake(self, wake: list[int], look: list[int]) -> None:
+        for stream in wake:
             for flag in self._waiting.get(stream, ()):
                 flag.set()
+        for stream in look:
+            for reader in self._readers.get(stream, ()):
+                reader.look()
+
+    def _give(self, stream: int, seq: int, texts: Mapping[Payload, str] | None) -> None:
+        for reader in self._readers.get(stream, ()):
+            text = None if texts is None else texts.get(reader.payload)
+            if text is None:
+                reader.look()
+            else:
+                reader.give(seq, text)
+
+
+@contextmanager
+def _member(of: defaultdict[int, set[T]], stream: int, member: T) -> Iterator[None]:
+    of[stream].add(member)
+    try:
+        yield
+    finally:
+        of[stream].discard(member)
+        if not of[stream]:
+            del of[stream]

@@ -11,10 +11,12 @@ from typing import TypedDict
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 
+from tidings.broker.cursors import Cursor
 from tidings.broker.http.bodies import json_of
 from tidings.broker.http.problems import Problem
 from tidings.broker.http.service import Service
 from tidings.broker.http.subscriptions import found, limit_of
+from tidings.broker.http.telling import message
 from tidings.broker.http.waiting import BEAT, HERE, STILL_HERE
 from tidings.broker.options import PAYLOADS, Payload
 from tidings.broker.payloads import told
@@ -77,31 +79,30 @@ def _page(subscription: Subscription, after: str | None, limit: int, payload: Pa
 async def _stream(service: Service, subscription: Subscription, after: str, payload: Payload) -> AsyncIterator[str]:
     """What there is behind a place, then what comes; until the subscription ends, or the server does."""
     yield HERE
-    with service.hub.waiting(subscription.stream) as new:
-        place = after
+    place = Cursor.of(after)
+    with service.hub.reading(subscription.stream, payload) as reader:
         while not service.hub.closing:
+            reader.must_look = False
             try:
                 texts, place = await asyncio.to_thread(_texts, subscription, place, payload)
             except TidingsError as error:
                 kind = "gone" if isinstance(error, CursorError) else "error"
                 yield f"event: {kind}\ndata: {json.dumps({'detail': str(error)})}\n\n"
                 return
-            for text in texts:
-                yield text
-            service.core.figures.count("told_streams", len(texts))
             if texts:
+                service.core.figures.count("told_streams", len(texts))
+                yield "".join(texts)
                 continue
-            try:
-                await asyncio.wait_for(new.wait(), BEAT)
-                new.clear()
-            except TimeoutError:
-                yield STILL_HERE
+            while not reader.must_look:
+                given = reader.take(place.seq)
+                if given:
+                    place = Cursor(place.stream, given[-1][0])
+                    service.core.figures.count("told_streams", len(given))
+                    yield "".join(text for _, text in given)
+                elif not await reader.wait(BEAT):
+                    yield STILL_HERE
 
 
-def _texts(subscription: Subscription, place: str, payload: Payload) -> tuple[list[str], str]:
-    page = subscription.page(place)
-    texts = [
-        f"id: {each.cursor}\nevent: notification\ndata: {json.dumps(told(each, payload), ensure_ascii=False)}\n\n"
-        for each in page.notifications
-    ]
-    return texts, page.cursor
+def _texts(subscription: Subscription, place: Cursor, payload: Payload) -> tuple[list[str], Cursor]:
+    page = subscription.page(str(place))
+    return [message(each, payload) for each in page.notifications], Cursor.of(page.cursor)
