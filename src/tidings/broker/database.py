@@ -18,7 +18,7 @@ from tidings.errors import BrokerError
 
 FILE = "broker.sqlite"
 _LOCK = "broker.lock"
-_CACHE_KIB = 64 << 10
+_CACHE_KIB, _READER_CACHE_KIB = 64 << 10, 4 << 10
 _PATIENCE = 30.0
 """Seconds that a reader waits for a lock: there is one only while a log is taken over after a crash."""
 
@@ -37,7 +37,7 @@ class Database:
         self._lock = None if folder is None or not alone else _locked(folder)
         try:
             with self._told():
-                self._writer = self._connect()
+                self._writer = self._connect(_CACHE_KIB)
                 self._set_up()
         except BaseException:
             if self._lock is not None:
@@ -48,11 +48,11 @@ class Database:
     def name(self) -> str:
         return "the broker in memory" if self._folder is None else _named(self._folder)
 
-    def _connect(self) -> sqlite3.Connection:
+    def _connect(self, cache: int = _READER_CACHE_KIB) -> sqlite3.Connection:
         file = ":memory:" if self._folder is None else str(self._folder / FILE)
         # Whoever has a connection has it alone; statements stand in transactions of our own.
         made = sqlite3.connect(file, timeout=_PATIENCE, isolation_level=None, check_same_thread=False)
-        made.execute(f"PRAGMA cache_size = -{_CACHE_KIB}")
+        made.execute(f"PRAGMA cache_size = -{cache}")
         return made
 
     def _set_up(self) -> None:

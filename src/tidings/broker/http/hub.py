@@ -76,6 +76,8 @@ class Hub:
 
     def close(self) -> None:
         """Wake everybody, so that they can end."""
+        if self.closing:
+            return
         self._silent()
         self._tellers.close()
         self.closing = True

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import resource
 import signal
 import socket
 from collections.abc import Callable, Iterator
@@ -68,4 +69,11 @@ def listening(host: str, port: int) -> socket.socket:
 
 def run(app: Starlette, on: socket.socket, ready: Callable[[], None]) -> None:
     """Serve until there is a signal; `ready` is called when requests are taken."""
+    _open_many()
     _Server(app, ready).run([on])
+
+
+def _open_many() -> None:
+    """Every stream is an open file: take as many as the system gives."""
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
