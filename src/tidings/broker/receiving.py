@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
-from functools import cached_property, partial
+from functools import cached_property
 from threading import Event as Flag
 from threading import Thread
 
@@ -14,7 +14,7 @@ from tidings.broker import subscriptions
 from tidings.broker.core import Core, News
 from tidings.broker.cursors import Cursor
 from tidings.broker.log import Logged
-from tidings.broker.subscriptions import Standing, State
+from tidings.broker.subscriptions import BY_OWNER, Standing, State
 from tidings.delivery.notification import notification_id
 from tidings.errors import CursorError, UsageError
 from tidings.lang.pattern import Dialect
@@ -134,7 +134,7 @@ class Subscription:
         """It ends now; what it was told stays with who read it."""
         self._core.end(self._standing.tenant, self.id).result()
 
-    def pause(self, reason: str = "by its owner") -> None:
+    def pause(self, reason: str = BY_OWNER) -> None:
         """Events that are published meanwhile are not for it."""
         self._standing = self._there(self._core.pause(self._standing.tenant, self.id, reason).result())
 
@@ -143,8 +143,7 @@ class Subscription:
 
     def ack(self, cursor: str) -> None:
         """Say that everything up to this place has been dealt with: who asks without a cursor goes on behind it."""
-        place = self._place(cursor)
-        self._core.change(partial(subscriptions.acknowledge, stream=place.stream, seq=place.seq)).result()
+        self._core.acknowledge(self._place(cursor)).result()
 
     def _there(self, standing: Standing | None) -> Standing:
         if standing is None:

@@ -22,6 +22,7 @@ from tidings.broker.matching import Matching
 from tidings.lang import parse
 from tidings.lang.pattern import Dialect
 from tidings.match.base import Failure
+from tidings.match.verify import Prepared
 from tidings.rdf.terms import to_json
 
 _PAGE = 50
@@ -118,11 +119,12 @@ def _attempted(core: Core, query: str, dialect: Dialect, limit: int) -> dict[str
     form = parse(query, dialect)
     alone = Matching(core.matching.engine.ontology, failures.append)
     alone.put(1, form)
+    prepared = Prepared(form)
     with core.database.reading() as reader:
         events = [each.event for each in log.newest(reader, limit)]
     matches = []
     for event, numbers in zip(events, alone.match(events), strict=True):
-        answer = alone.answer(form, event) if len(numbers) else None
+        answer = alone.answer(prepared, event) if len(numbers) else None
         if answer is not None:
             rows = [{name: to_json(term) for name, term in row.items()} for row in answer.bindings]
             matches.append({"event": event.id, "bindings": rows})
