@@ -28,7 +28,7 @@ from tidings.broker.receiving import Notification, Subscription
 from tidings.broker.subscriptions import Standing
 from tidings.delivery import webhooks
 from tidings.delivery.webhooks import EVENT_TYPE, MISSED_TYPE, PAUSED_TYPE, Endpoint
-from tidings.errors import DeliveryError, TidingsError, UsageError
+from tidings.errors import CursorError, DeliveryError, TidingsError, UsageError
 
 _log = logging.getLogger("tidings")
 _PAGE = 50
@@ -226,7 +226,11 @@ class Hooks:
                     letter = dead.letter(notification, self._patience.tries, str(failed))
                     core.change(partial(dead.bury, letter=letter)).result()
                     core.figures.count("dead_letters")
-                subscription.ack(notification.cursor)
+                try:
+                    subscription.ack(notification.cursor)
+                except CursorError:
+                    # Others went meanwhile, this one among them: that is told first.
+                    break
 
     def _sent(self, line: _Line, breaker: Breaker, send: Callable[[], None]) -> TidingsError | None:
         """None where it was taken, and why not where it is given up; `_Later` where it is to be tried again."""

@@ -45,7 +45,7 @@ _FREE_HEIGHT = 20
 _ROWS = 10
 """Rows of VALUES, or items of IN, that cost one."""
 
-_CHARACTERS = 1_000
+_CHARACTERS = 100
 """Of its text, that cost one."""
 
 
@@ -70,14 +70,20 @@ def of_text(text: str) -> Complexity:
     return Complexity({"the length of its text": len(text) // _CHARACTERS})
 
 
-def complexity(query: Query, text: str, *, tried_on_all: bool = False) -> Complexity:
-    """Of a subscription with this form and text; `tried_on_all` says that no index helps with it."""
+def complexity(query: Query, text: str, *, tried_on_all: bool = False, enough: int | None = None) -> Complexity:
+    """Of a subscription with this form and text; `tried_on_all` says that no index helps with it. What is above
+    `enough` is not counted to its end.
+    """
     costs: Counter[str] = Counter(of_text(text).costs)
+    total = costs.total()
     links = _Links()
     for node in walk(query):
         kind, cost = _cost(node)
         if cost:
             costs[kind] += cost
+            total += cost
+            if enough is not None and total > enough:
+                return Complexity(dict(+costs))
         if isinstance(node, Block):
             costs["patterns that nothing links"] += _PRODUCT * _Links.of(node).products
             links.take(node)

@@ -119,12 +119,13 @@ async def found(core: Core, tenant: str, id: str) -> Standing:
 
 def weighed(service: Service, query: str, dialect: Dialect) -> tuple[Query, int]:
     """A query as a form, and its score; a `Problem` where that is too high, or it is none."""
-    _check_score(of_text(query), service.bounds.complexity)
+    most = service.bounds.complexity
+    _check_score(of_text(query), most)
     form = parse(query, dialect, source=None)
-    _check_score(complexity(form, query), service.bounds.complexity)
+    _check_score(complexity(form, query, enough=most), most)
     tried_on_all = unindexed(form, service.core.knowledge.ontology.resource_classes)
     found = complexity(form, query, tried_on_all=tried_on_all)
-    _check_score(found, service.bounds.complexity)
+    _check_score(found, most)
     return form, found.score
 
 
@@ -132,7 +133,8 @@ def _check_score(found: Complexity, most: int) -> None:
     if found.score > most:
         raise Problem(
             HTTPStatus.UNPROCESSABLE_ENTITY,
-            f"the query is too complex: its score is {found.score}, and may be {most}; most of it is {found.most()}",
+            f"the query is too complex: its score is {found.score} or more, and may be {most}; what costs most: "
+            f"{found.most()}",
             more={"score": found.score, "limit": most, "costs": dict(found.costs)},
         )
 
