@@ -98,8 +98,8 @@ def test_a_database_of_the_first_version_is_brought_up_to_date(tmp_path: Path) -
     database.execute(f"PRAGMA application_id = {schema.APPLICATION}")
     database.execute("PRAGMA user_version = 1")
     database.execute(
-        "INSERT INTO subscriptions (stream, tenant, id, version, query, dialect, options, state, reason, created, after,"
-        " acked, dropped) VALUES (1, '', 's', 1, ?, 'sparql', '{}', 'active', '', 0, 0, 0, 0)",
+        "INSERT INTO subscriptions (stream, tenant, id, version, query, dialect, options, state, reason, created, "
+        "after, acked, dropped) VALUES (1, '', 's', 1, ?, 'sparql', '{}', 'active', '', 0, 0, 0, 0)",
         (CHEAP,),
     )
     database.close()
