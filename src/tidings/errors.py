@@ -80,13 +80,18 @@ class BrokerError(TidingsError):
 
 
 class ClientError(TidingsError):
-    """A broker refused something: the status of its answer, and its problem document; or it cannot be reached."""
+    """A broker refused something: the status of its answer, its problem document, and after how many seconds it may be
+    asked again, where it says so; or it cannot be reached.
+    """
 
-    def __init__(self, status: int | None, detail: str, problem: Mapping[str, Any]) -> None:
+    def __init__(
+        self, status: int | None, detail: str, problem: Mapping[str, Any], retry_after: float | None = None
+    ) -> None:
         place = f" (line {problem['line']}, column {problem.get('column', 1)})" if "line" in problem else ""
         super().__init__(detail + place)
         self.status = status
         self.problem = problem
+        self.retry_after = retry_after
 
 
 class DeliveryError(TidingsError):

@@ -30,6 +30,7 @@ from tidings.broker.subscriptions import Standing, Wanted
 from tidings.delivery.notification import NO_TENANT
 from tidings.errors import EventError, UsageError
 from tidings.lang import parse
+from tidings.lang.complexity import complexity
 from tidings.lang.pattern import Dialect
 from tidings.match.base import Match
 from tidings.ontology import Ontology
@@ -82,11 +83,12 @@ class Broker:
         """Leave a subscription: it sees the events that are published from now on, and with `since` those of the past.
 
         The same again changes nothing; another query under an id that there is becomes its next version. Options are
-        `labels`, `ttl` in seconds, and `payload`.
+        `labels`, `ttl` in seconds, `payload`, and `format`.
         """
         name = f"s-{uuid4()}" if id is None else checked_id(id)
         form = parse(query, dialect, source=name)
-        wanted = Wanted(NO_TENANT, name, query, dialect, Options.of(options), _microseconds(since))
+        score = complexity(form, query).score
+        wanted = Wanted(NO_TENANT, name, query, dialect, Options.of(options), _microseconds(since), score)
         standing = _done(self._core.register(wanted, form)).standing
         if standing.looked is not None:
             self._core.look_back(standing)

@@ -14,7 +14,7 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
 from typing import Any, Self, TypeAlias
 from urllib.parse import quote
 
@@ -28,6 +28,9 @@ Json: TypeAlias = dict[str, Any]
 _TIMEOUT = httpx2.Timeout(30.0, read=60.0)
 _FIRST, _LONGEST = 0.2, 10.0
 """Seconds before a connection that broke is tried again."""
+
+_AGAIN = (429, 502, 503, 504)
+"""Statuses that may be others a little later."""
 
 
 def _headers(token: str | None) -> dict[str, str]:
@@ -60,15 +63,48 @@ def _checked(answer: httpx2.Response) -> Any:
     except ValueError:
         problem = {}
     detail = problem.get("detail") if isinstance(problem, dict) else None
-    raise ClientError(answer.status_code, detail or answer.reason_phrase, problem if isinstance(problem, dict) else {})
+    wait = answer.headers.get("retry-after", "")
+    raise ClientError(
+        answer.status_code,
+        detail or answer.reason_phrase,
+        problem if isinstance(problem, dict) else {},
+        float(wait) if wait.isascii() and wait.isdecimal() else None,
+    )
+
+
+Said: TypeAlias = Callable[[str, Json], None]
+"""Told of what is no notification: its kind (`paused`, `resumed`, `missed`, or `lost` for a connection that broke)."""
+
+
+def _unsaid(kind: str, data: Json) -> None:
+    pass
+
+
+class _Ended(Exception):
+    """There is no such subscription any more."""
 
 
 class _Told:
     """The lines of a stream to what they tell."""
 
-    def __init__(self, after: str | None) -> None:
+    def __init__(self, after: str | None, said: Said) -> None:
         self.after = after
+        self.wait = _FIRST
+        self._said = said
         self._kind, self._data = "", ""
+
+    def lost(self, error: Exception) -> None:
+        """A connection broke, or was refused; an error where it is no use to try again."""
+        seconds: Any = self.wait
+        if isinstance(error, ClientError):
+            if error.status not in _AGAIN:
+                raise error
+            seconds = max(self.wait, error.retry_after or 0.0)
+        self._said("lost", {"detail": str(error) or type(error).__name__, "again": seconds})
+        self.wait = seconds
+
+    def waited(self) -> None:
+        self.wait = min(2 * self.wait, _LONGEST)
 
     def line(self, line: str) -> Json | None:
         """What is complete with this line."""
@@ -79,6 +115,11 @@ class _Told:
         elif not line and self._data:
             kind, data = self._kind, json.loads(self._data)
             self._kind = self._data = ""
+            if kind in ("paused", "resumed", "missed"):
+                self._said(kind, dict(data))
+                return None
+            if kind == "ended":
+                raise _Ended
             if kind != "notification":
                 raise ClientError(410, data.get("detail", kind), data)
             self.after = data["cursor"]
@@ -119,15 +160,23 @@ class Client:
     def cancel(self, id: str) -> None:
         self._ask("DELETE", _subscription(id))
 
+    def pause(self, id: str) -> Json:
+        return dict(self._ask("POST", _subscription(id, "pause")))
+
+    def resume(self, id: str) -> Json:
+        return dict(self._ask("POST", _subscription(id, "resume")))
+
     def page(self, id: str, after: str | None = None, limit: int = 100) -> Json:
         return dict(self._ask("GET", _subscription(id, "notifications"), params=_place(after, limit)))
 
     def ack(self, id: str, cursor: str) -> None:
         self._ask("POST", _subscription(id, "ack"), json={"cursor": cursor})
 
-    def listen(self, id: str, after: str | None = None) -> Iterator[Json]:
-        """Notifications, those there are and those that come, until the subscription ends."""
-        told, wait = _Told(after), _FIRST
+    def listen(self, id: str, after: str | None = None, said: Said = _unsaid) -> Iterator[Json]:
+        """Notifications, those there are and those that come, until the subscription ends. What else there is to tell
+        is `said`.
+        """
+        told = _Told(after, said)
         while True:
             try:
                 headers = _stream_headers(told.after)
@@ -135,17 +184,16 @@ class Client:
                     if not answer.is_success:
                         answer.read()
                         _checked(answer)
-                    wait = _FIRST
+                    told.wait = _FIRST
                     for line in answer.iter_lines():
                         if (notification := told.line(line)) is not None:
                             yield notification
-            except httpx2.HTTPError:
-                pass
-            except ClientError as error:
-                if error.status != 503:
-                    raise
-            time.sleep(wait)
-            wait = min(2 * wait, _LONGEST)
+            except _Ended:
+                return
+            except (httpx2.HTTPError, ClientError) as error:
+                told.lost(error)
+            time.sleep(told.wait)
+            told.waited()
 
     def status(self) -> Json:
         return dict(self._ask("GET", "/v1/status"))
@@ -185,14 +233,20 @@ class AsyncClient:
     async def cancel(self, id: str) -> None:
         await self._ask("DELETE", _subscription(id))
 
+    async def pause(self, id: str) -> Json:
+        return dict(await self._ask("POST", _subscription(id, "pause")))
+
+    async def resume(self, id: str) -> Json:
+        return dict(await self._ask("POST", _subscription(id, "resume")))
+
     async def page(self, id: str, after: str | None = None, limit: int = 100) -> Json:
         return dict(await self._ask("GET", _subscription(id, "notifications"), params=_place(after, limit)))
 
     async def ack(self, id: str, cursor: str) -> None:
         await self._ask("POST", _subscription(id, "ack"), json={"cursor": cursor})
 
-    async def listen(self, id: str, after: str | None = None) -> AsyncIterator[Json]:
-        told, wait = _Told(after), _FIRST
+    async def listen(self, id: str, after: str | None = None, said: Said = _unsaid) -> AsyncIterator[Json]:
+        told = _Told(after, said)
         while True:
             try:
                 headers = _stream_headers(told.after)
@@ -200,17 +254,16 @@ class AsyncClient:
                     if not answer.is_success:
                         await answer.aread()
                         _checked(answer)
-                    wait = _FIRST
+                    told.wait = _FIRST
                     async for line in answer.aiter_lines():
                         if (notification := told.line(line)) is not None:
                             yield notification
-            except httpx2.HTTPError:
-                pass
-            except ClientError as error:
-                if error.status != 503:
-                    raise
-            await asyncio.sleep(wait)
-            wait = min(2 * wait, _LONGEST)
+            except _Ended:
+                return
+            except (httpx2.HTTPError, ClientError) as error:
+                told.lost(error)
+            await asyncio.sleep(told.wait)
+            told.waited()
 
     async def status(self) -> Json:
         return dict(await self._ask("GET", "/v1/status"))

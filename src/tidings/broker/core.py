@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import sqlite3
 import time
-from collections import Counter
+from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, replace
@@ -21,20 +21,22 @@ from threading import Lock, Thread
 from time import perf_counter
 from typing import Any, TypeAlias, TypeVar
 
-from tidings.broker import log, looking, postings, subscriptions
+from tidings.broker import audit, log, looking, postings, subscriptions
+from tidings.broker.audit import PROGRAM, What, Who
+from tidings.broker.backlog import Backlog
 from tidings.broker.committer import Committer
+from tidings.broker.cursors import Cursor
 from tidings.broker.database import Database
 from tidings.broker.figures import Figures
 from tidings.broker.knowledge import Knowledge
 from tidings.broker.log import Logged
-from tidings.broker.matching import Matching, form_of
+from tidings.broker.matching import Effort, Matching, form_of
 from tidings.broker.retention import Retention
 from tidings.broker.subscriptions import Registered, Standing, Wanted
 from tidings.broker.upkeep import Upkeep
 from tidings.errors import EventConflict, EventError
 from tidings.lang.pattern import Query
 from tidings.match.base import Answer, Failure
-from tidings.match.meaning import Meaning
 from tidings.match.verify import Prepared
 from tidings.rdf.event import Event
 
@@ -45,7 +47,11 @@ _GROUP = 4 << 20
 """Bytes of events that share a transaction."""
 
 _FAILURES = 20
-"""A subscription that has failed on so many events, and on none less, is paused."""
+_FAILURES_WITHIN = 3_600.0
+"""A subscription that has failed on so many events within so many seconds is paused."""
+
+_PAGE_BYTES = 16 << 20
+"""Of events that are read for one page; there is at least one."""
 
 _ANSWERING = 4_096
 """So many subscriptions are kept ready to say what their matches carry."""
@@ -86,14 +92,17 @@ class Core:
     of that stands.
     """
 
-    def __init__(self, folder: Path | None, knowledge: Knowledge | None, keep: Retention) -> None:
+    def __init__(
+        self, folder: Path | None, knowledge: Knowledge | None, keep: Retention, effort: Effort | None = None
+    ) -> None:
         """`knowledge` None is what it knew before."""
         self.database = Database(folder)
         with self.database.reading() as database:
             self.knowledge = knowledge or Knowledge.kept(database)
-        self.matching = Matching(self.knowledge.ontology, self._failed)
-        self._failures: Counter[int] = Counter()
         self.figures = Figures()
+        self.effort = effort or Effort()
+        self.matching = Matching(self.knowledge.ontology, self._failed, self.effort, self.figures)
+        self._failures: dict[int, deque[float]] = {}
         self._answering: dict[int, Prepared] = {}
         self._rung: list[Rung] = []
         self._ringing = Lock()
@@ -103,7 +112,10 @@ class Core:
             those = list(subscriptions.standing(database))
             self.stream_of = subscriptions.streams(database)
             self.newest = postings.Newest(database, self._last)
+        self.paused = {each.stream: each.reason for each in those if each.state == "paused"}
+        """The streams of what is paused, and why."""
         self.matching.put_many(each for each in those if each.state == "active")
+        self.backlog = Backlog(self, keep.backlog)
         self._committer = Committer(self.database.name, _GROUP)
         self.change(self.knowledge.write).result()
         self.key: bytes = self.change(_key).result()
@@ -176,6 +188,7 @@ class Core:
             self.newest.add(each.seq, each.matched)
             for number in each.matched.tolist():
                 news.setdefault(self.stream_of[number], []).append((number, each))
+        self.backlog.add({stream: len(those) for stream, those in news.items() if those})
         self._ring(news)
 
     def _outcome(self, event: Event, known: dict[str, Logged], logged: dict[str, Logged]) -> Accepted | EventError:
@@ -192,9 +205,16 @@ class Core:
             self.figures.count("repeats")
         return Accepted(before, new)
 
-    def delete_event(self, id: str) -> Future[bool]:
+    def delete_event(self, id: str, by: Who = PROGRAM) -> Future[bool]:
         """Delete an event, and all notifications of it. Whether it was there."""
-        return self.change(partial(log.delete, id=id), lambda there: self.database.forget())
+
+        def write(writer: sqlite3.Connection) -> bool:
+            there = log.delete(writer, id)
+            if there:
+                self._note(writer, by, "delete event", id)
+            return there
+
+        return self.change(write, lambda there: self.database.forget())
 
     # ---------------------------------------------------------------------------------------------------------- changes
 
@@ -209,29 +229,44 @@ class Core:
             outcomes = [change.write(writer) for change in changes]
         return [_then(change, outcome) for change, outcome in zip(changes, outcomes, strict=True)]
 
-    def register(self, wanted: Wanted, form: Query) -> Future[Registered]:
+    def _note(self, writer: sqlite3.Connection, by: Who, what: What, object: str) -> None:
+        audit.write(writer, self.now(), by, what, object)
+
+    def note(self, by: Who, what: What, object: str = "") -> None:
+        """That somebody did something which changes nothing here."""
+        self.change(partial(self._note, by=by, what=what, object=object))
+
+    def register(self, wanted: Wanted, form: Query, by: Who = PROGRAM) -> Future[Registered]:
         def write(writer: sqlite3.Connection) -> Registered:
             looked = None
             if wanted.since is not None:
                 first = log.first_since(writer, wanted.since)
                 looked = None if first is None else first - 1
-            return subscriptions.register(writer, wanted, self.now(), self._last, looked)
+            done = subscriptions.register(writer, wanted, self.now(), self._last, looked)
+            what: What = "renew" if not done.new else "subscribe" if done.before is None else "replace"
+            self._note(writer, by, what, wanted.id)
+            return done
 
         def then(done: Registered) -> None:
             if done.new:
                 if done.before is not None:
                     self.matching.take(done.before.number)
+                    if self.paused.pop(done.before.stream, None) is not None:
+                        self._ring({done.before.stream: ()})
+                    if done.before.stream != done.standing.stream:
+                        self.backlog.forget(done.before.stream)
                 self.stream_of[done.standing.number] = done.standing.stream
                 self.matching.put(done.standing.number, form)
 
         return self.change(write, then)
 
-    def learn(self, knowledge: Knowledge) -> Future[list[str]]:
+    def learn(self, knowledge: Knowledge, by: Who = PROGRAM) -> Future[list[str]]:
         """Go on with another ontology. Which subscriptions had to be compiled anew."""
         again: list[str] = []
 
         def write(writer: sqlite3.Connection) -> list[str]:
             knowledge.write(writer)
+            self._note(writer, by, "change ontology", "")
             return again
 
         def then(outcome: list[str]) -> None:
@@ -240,45 +275,79 @@ class Core:
 
         return self.change(write, then)
 
-    def end(self, tenant: str, id: str) -> Future[Standing | None]:
+    def end(self, tenant: str, id: str, by: Who = PROGRAM) -> Future[Standing | None]:
         """Cancel what stands under this id."""
 
         def write(writer: sqlite3.Connection) -> Standing | None:
             standing = subscriptions.find(writer, tenant, id)
             if standing is not None:
                 subscriptions.end(writer, standing, "cancelled")
+                self._note(writer, by, "cancel", id)
             return standing
 
-        return self.change(write, self._gone)
+        return self.change(write, self._ended)
 
-    def _gone(self, standing: Standing | None) -> None:
+    def _ended(self, standing: Standing | None) -> None:
         if standing is not None:
-            self.matching.take(standing.number)
-            self._ring({standing.stream: ()})
+            self.paused.pop(standing.stream, None)
+            self.backlog.forget(standing.stream)
+            self._silenced(standing)
+
+    def _paused(self, standing: Standing | None) -> None:
+        if standing is not None:
+            self.paused[standing.stream] = standing.reason
+            self._silenced(standing)
+
+    def _silenced(self, standing: Standing) -> None:
+        """It is not matched any more."""
+        self._failures.pop(standing.number, None)
+        self.matching.take(standing.number)
+        self._ring({standing.stream: ()})
 
     def end_expired(self) -> None:
         """Those whose time is over."""
         with self.database.reading() as database:
             those = subscriptions.expired(database, self.now())
         for each in those:
-            self.change(partial(_end_expired, standing=each, now=self.now()), self._gone).result()
+            self.change(partial(_end_expired, standing=each, now=self.now()), self._ended).result()
 
-    def pause(self, tenant: str, id: str, reason: str) -> Future[Standing | None]:
+    def pause(self, tenant: str, id: str, reason: str, by: Who = PROGRAM) -> Future[Standing | None]:
         def write(writer: sqlite3.Connection) -> Standing | None:
             standing = subscriptions.find(writer, tenant, id)
-            return None if standing is None else subscriptions.pause(writer, standing, reason)
+            if standing is None:
+                return None
+            self._note(writer, by, "pause", id)
+            return subscriptions.pause(writer, standing, reason)
 
-        return self.change(write, self._gone)
+        return self.change(write, self._paused)
 
-    def resume(self, tenant: str, id: str) -> Future[Standing | None]:
+    def resume(self, tenant: str, id: str, by: Who = PROGRAM) -> Future[Standing | None]:
         def write(writer: sqlite3.Connection) -> Standing | None:
             standing = subscriptions.find(writer, tenant, id)
-            return None if standing is None else subscriptions.resume(writer, standing)
+            if standing is None:
+                return None
+            self._note(writer, by, "resume", id)
+            return subscriptions.resume(writer, standing)
 
         def then(standing: Standing | None) -> None:
             if standing is not None:
-                self._failures.pop(standing.number, None)
+                self.paused.pop(standing.stream, None)
                 self.matching.put(standing.number, form_of(standing))
+                self._ring({standing.stream: ()})
+
+        return self.change(write, then)
+
+    def acknowledge(self, place: Cursor) -> Future[list[Standing]]:
+        """The subscriber is done with everything up to there."""
+
+        def write(writer: sqlite3.Connection) -> list[Standing]:
+            subscriptions.acknowledge(writer, place.stream, place.seq)
+            return subscriptions.versions(writer, place.stream)
+
+        def then(those: list[Standing]) -> None:
+            looks_back = any(each.since is not None for each in those)
+            left = None if looks_back else self.newest.left((each.number for each in those), place.seq)
+            self.backlog.acknowledged(place.stream, left)
 
         return self.change(write, then)
 
@@ -286,10 +355,14 @@ class Core:
         """A subscription could not be evaluated on an event."""
         number = int(failure.subscription)
         self.figures.count("failures")
-        self._failures[number] += 1
-        if self._failures[number] == _FAILURES:
-            reason = f"it failed on {_FAILURES} events, the last time: {failure.reason}"
-            self.change(partial(_pause_number, number=number, reason=reason), self._gone)
+        times = self._failures.setdefault(number, deque(maxlen=_FAILURES))
+        times.append(perf_counter())
+        if len(times) == _FAILURES and times[-1] - times[0] <= _FAILURES_WITHIN:
+            times.clear()
+            reason = (
+                f"it failed on {_FAILURES} events within an hour, the last time on {failure.event}: {failure.reason}"
+            )
+            self.change(partial(_pause_number, number=number, reason=reason, now=self.now()), self._paused)
 
     # --------------------------------------------------------------------------------------------------------- readings
 
@@ -309,7 +382,8 @@ class Core:
 
     def answer(self, standing: Standing, event: Event) -> Answer:
         """What a notification carries; nothing where it does not match by the ontology that is known now."""
-        return self._prepared(standing).solve(Meaning(event, self.matching.engine.ontology)) or Answer(())
+        with self.figures.verifying(str(standing.number)):
+            return self.matching.answer(self._prepared(standing), event) or Answer(())
 
     def _prepared(self, standing: Standing) -> Prepared:
         """Those that were asked for last are kept."""
@@ -322,6 +396,16 @@ class Core:
 
     def matched(self, stream: int, after: int, limit: int) -> list[tuple[Standing, Logged]]:
         """Up to so many notifications of a stream behind that event, in order, and not those that are gone."""
+        while True:
+            pairs, events = self._matched(stream, after, limit)
+            if events or len(pairs) < limit:
+                return [(standing, events[seq]) for seq, _, standing in pairs if seq in events]
+            # All of these have been deleted, and there may be more behind them.
+            after = pairs[-1][0]
+
+    def _matched(
+        self, stream: int, after: int, limit: int
+    ) -> tuple[list[tuple[int, int, Standing]], dict[int, Logged]]:
         with self.database.reading() as database:
             those = subscriptions.versions(database, stream)
         # Before the blocks are looked at: what moves into one meanwhile is there twice, and not in neither.
@@ -332,16 +416,17 @@ class Core:
                 seqs = _seqs(database, each, newest[each.number], after, limit)
                 pairs += [(seq, each.number, each) for seq in seqs]
             pairs = sorted(pairs)[:limit]
-            events = log.by_seqs(database, [seq for seq, *_ in pairs])
-        return [(standing, events[seq]) for seq, _, standing in pairs if seq in events]
+            return pairs, log.by_seqs(database, [seq for seq, *_ in pairs], _PAGE_BYTES)
 
     def look_back(self, standing: Standing) -> None:
         """Match it with the events from before it, and wait until that is done."""
         place = standing.looked
         while place is not None:
-            upto, seqs = looking.found(self.database, standing, place, self.matching.engine.ontology, self._failed)
+            alone = Matching(self.matching.engine.ontology, self._failed, self.effort)
+            upto, seqs = looking.found(self.database, standing, place, alone)
             over = self.change(partial(looking.write, standing=standing, upto=upto, seqs=seqs))
             place = None if over.result() else upto
+            self.backlog.add({standing.stream: len(seqs)})
             self._ring({standing.stream: ()})
 
 
@@ -372,9 +457,12 @@ def _key(writer: sqlite3.Connection) -> bytes:
     return found
 
 
-def _pause_number(writer: sqlite3.Connection, number: int, reason: str) -> Standing | None:
+def _pause_number(writer: sqlite3.Connection, number: int, reason: str, now: int) -> Standing | None:
     row = subscriptions.by_number(writer, number)
-    return None if row is None or row.state != "active" else subscriptions.pause(writer, row, reason)
+    if row is None or row.state != "active":
+        return None
+    audit.write(writer, now, audit.broker(row.tenant), "pause", row.id)
+    return subscriptions.pause(writer, row, reason)
 
 
 def _end_expired(writer: sqlite3.Connection, standing: Standing, now: int) -> Standing | None:
@@ -383,6 +471,7 @@ def _end_expired(writer: sqlite3.Connection, standing: Standing, now: int) -> St
     if found is None or found.expires is None or found.expires > now:
         return None
     subscriptions.end(writer, found, "expired")
+    audit.write(writer, now, audit.broker(found.tenant), "expire", found.id)
     return found
 
 

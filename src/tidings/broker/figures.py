@@ -6,10 +6,13 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from heapq import nlargest
+from operator import itemgetter
 from threading import Lock
 from time import perf_counter
 
 SECONDS = (0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
+COUNTS = (0, 1, 3, 10, 30, 100, 300, 1_000, 3_000, 10_000, 30_000, 100_000)
 SIZES = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000)
 
 
@@ -40,12 +43,57 @@ class Histogram:
         yield f"{name}_count{braces} {below}"
 
 
+class Verifying:
+    """The seconds that the verifier took for each subscription, of those for which it took most: what is cheap is
+    forgotten when there are too many.
+    """
+
+    def __init__(self, most: int = 20_000) -> None:
+        self._most = most
+        self._seconds: dict[str, float] = {}
+        self._lock = Lock()
+
+    def add(self, id: str, seconds: float) -> None:
+        with self._lock:
+            self._seconds[id] = self._seconds.get(id, 0.0) + seconds
+            if len(self._seconds) > self._most:
+                self._seconds = dict(self._largest(self._most // 2))
+
+    def slowest(self, count: int) -> list[tuple[str, float]]:
+        with self._lock:
+            return self._largest(count)
+
+    def _largest(self, count: int) -> list[tuple[str, float]]:
+        return nlargest(count, self._seconds.items(), key=itemgetter(1))
+
+
+class Timed:
+    """How long it lasts goes to that subscription; a class of its own, since it is entered for every candidate."""
+
+    __slots__ = ("_begun", "_id", "_to")
+
+    def __init__(self, to: Verifying, id: str) -> None:
+        self._to = to
+        self._id = id
+
+    def __enter__(self) -> None:
+        self._begun = perf_counter()
+
+    def __exit__(self, *_: object) -> None:
+        self._to.add(self._id, perf_counter() - self._begun)
+
+
 class Figures:
-    """`stages` are those of a publish: waiting for its turn, matching, writing."""
+    """`stages` are those of a publish: waiting for its turn, matching, writing. `delivery` is from when an event was
+    accepted until a notification of it was handed over, to who was waiting for it.
+    """
 
     def __init__(self) -> None:
         self.stages = {stage: Histogram(SECONDS) for stage in ("wait", "match", "write")}
+        self.delivery = {way: Histogram(SECONDS) for way in ("stream", "webhook")}
         self.together = Histogram(SIZES)
+        self.candidates = Histogram(COUNTS)
+        self.verified = Verifying()
         self._counts: Counter[str] = Counter()
         self._lock = Lock()
 
@@ -60,6 +108,10 @@ class Figures:
             yield
         finally:
             self.stages[stage].add(perf_counter() - begun)
+
+    def verifying(self, id: str) -> Timed:
+        """Enter it while the verifier looks at the subscription of this number."""
+        return Timed(self.verified, id)
 
     def counts(self) -> dict[str, int]:
         with self._lock:
@@ -80,6 +132,12 @@ class Figures:
         yield from _headed("tidings_publish_seconds", "histogram", "What a group of events took, by stage.")
         for stage, histogram in self.stages.items():
             yield from histogram.lines("tidings_publish_seconds", f'stage="{stage}"')
+        yield from _headed("tidings_delivery_seconds", "histogram", "From accepted to told, of what was waited for.")
+        for way, histogram in self.delivery.items():
+            yield from histogram.lines("tidings_delivery_seconds", f'by="{way}"')
+        help = "Subscriptions that were looked at for an event, as the mean of those matched together."
+        yield from _headed("tidings_candidates_per_event", "histogram", help)
+        yield from self.candidates.lines("tidings_candidates_per_event")
         yield from _headed("tidings_published_together", "histogram", "Events that shared a transaction.")
         yield from self.together.lines("tidings_published_together")
 
@@ -90,12 +148,27 @@ COUNTERS = {
     "conflicts": "Events whose id another one had.",
     "matches": "Notifications that were made.",
     "failures": "Subscriptions that could not be evaluated on an event.",
+    "dropped": "Notifications that went because too many waited.",
+    "limited": "Requests that came too fast.",
+    "refused": "Requests without a token that is good for them.",
     "told_pages": "Notifications that were fetched in pages.",
     "told_streams": "Notifications that were sent in streams.",
     "told_webhooks": "Notifications that webhooks took.",
     "webhook_failures": "Times that a webhook did not take one.",
     "dead_letters": "Notifications that were given up.",
 }
+
+
+def labelled(**labels: str) -> str:
+    """Labels as Prometheus reads them.
+
+    >>> labelled(id='a "b"')
+    'id="a \\\\"b\\\\""'
+    """
+    return ",".join(f'{name}="{value.translate(_ESCAPES)}"' for name, value in labels.items())
+
+
+_ESCAPES = str.maketrans({"\\": "\\\\", '"': '\\"', "\n": "\\n"})
 
 
 def _headed(name: str, kind: str, help: str) -> Iterator[str]:

@@ -3,7 +3,8 @@
 What was taken is acknowledged, so a broker that is started again goes on from there: a notification may come twice,
 with the same id, and is never left out. One that is not taken is tried again, later each time; those behind it wait.
 When it has been tried often enough, it becomes a dead letter, which is kept and can be sent again, and the next one has
-its turn. An endpoint that takes nothing from anybody is left alone for a while.
+its turn. An endpoint that takes nothing from anybody is left alone for a while. That a subscription was paused by the
+broker, and that notifications went before they could be sent, is told in the same way.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import hmac
 import logging
 import random
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
@@ -26,8 +27,8 @@ from tidings.broker.payloads import told
 from tidings.broker.receiving import Notification, Subscription
 from tidings.broker.subscriptions import Standing
 from tidings.delivery import webhooks
-from tidings.delivery.webhooks import Endpoint
-from tidings.errors import DeliveryError, TidingsError, UsageError
+from tidings.delivery.webhooks import EVENT_TYPE, MISSED_TYPE, PAUSED_TYPE, Endpoint
+from tidings.errors import CursorError, DeliveryError, TidingsError, UsageError
 
 _log = logging.getLogger("tidings")
 _PAGE = 50
@@ -75,6 +76,14 @@ class _Line:
     tried: int = 0
     busy: bool = False
     again: bool = False
+
+
+class _Later(Exception):
+    """It has to wait, for so many seconds."""
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__(seconds)
+        self.seconds = seconds
 
 
 @dataclass(order=True, slots=True)
@@ -170,7 +179,9 @@ class Hooks:
     def _serve(self, stream: int, line: _Line) -> None:
         wait: float | None = None
         try:
-            wait = self._send_all(stream, line)
+            self._send_all(stream, line)
+        except _Later as later:
+            wait = later.seconds
         except Exception:
             _log.exception("a webhook of %s", self._core.database.name)
             wait = self._patience.longest
@@ -185,45 +196,85 @@ class Hooks:
 
     # ------------------------------------------------------------------------------------------------------- sending
 
-    def _send_all(self, stream: int, line: _Line) -> float | None:
-        """Send what waits. After how long to go on; None where nothing is left."""
+    def _send_all(self, stream: int, line: _Line) -> None:
+        """Send what waits; `_Later` where it has to wait longer."""
         with self._core.database.reading() as reader:
             standing = subscriptions.last_of(reader, stream)
-        url = None if standing is None or standing.state != "active" else standing.options.webhook
-        if standing is None or url is None:
-            with self._changed:
-                self._lines.pop(stream, None)
-            return None
-        endpoint = Endpoint.of(url)
-        breaker = self._breakers.setdefault(endpoint.origin, Breaker())
-        subscription = Subscription(self._core, standing)
-        while notifications := subscription.page(limit=_PAGE).notifications:
-            for notification in notifications:
-                now = time.monotonic()
-                if not breaker.closed(now):
-                    return breaker.until - now
-                try:
-                    self._send(endpoint, standing, notification)
-                except TidingsError as error:
-                    breaker.note(isinstance(error, DeliveryError), self._patience, time.monotonic())
-                    self._core.figures.count("webhook_failures")
-                    line.tried += 1
-                    if line.tried < self._patience.tries:
-                        return self._patience.wait(line.tried)
-                    letter = dead.letter(notification, line.tried, str(error))
-                    self._core.change(partial(dead.bury, letter=letter)).result()
-                    self._core.figures.count("dead_letters")
+        if standing is not None and standing.options.webhook is not None:
+            endpoint = Endpoint.of(standing.options.webhook)
+            breaker = self._breakers.setdefault(endpoint.origin, Breaker())
+            if standing.state == "active":
+                self._send_notifications(endpoint, standing, line, breaker)
+                return
+            if standing.state == "paused" and standing.reason != subscriptions.BY_OWNER:
+                self._sent(line, breaker, partial(self._say, endpoint, standing, PAUSED_TYPE, standing.reason))
+        with self._changed:
+            self._lines.pop(stream, None)
+
+    def _send_notifications(self, endpoint: Endpoint, standing: Standing, line: _Line, breaker: Breaker) -> None:
+        core, subscription = self._core, Subscription(self._core, standing)
+        while (page := subscription.page(limit=_PAGE)).notifications or page.missed:
+            if page.missed is not None:
+                self._sent(line, breaker, partial(self._say, endpoint, standing, MISSED_TYPE, page.missed))
+                subscription.ack(page.missed)
+            for notification in page.notifications:
+                failed = self._sent(line, breaker, partial(self._send, endpoint, standing, notification))
+                if failed is None:
+                    core.figures.count("told_webhooks")
+                    core.figures.delivery["webhook"].add((core.now() - notification.accepted) / 1e6)
                 else:
-                    self._core.figures.count("told_webhooks")
-                    breaker.note(False, self._patience, time.monotonic())
-                line.tried = 0
-                subscription.ack(notification.cursor)
-        return None
+                    letter = dead.letter(notification, self._patience.tries, str(failed))
+                    core.change(partial(dead.bury, letter=letter)).result()
+                    core.figures.count("dead_letters")
+                try:
+                    subscription.ack(notification.cursor)
+                except CursorError:
+                    # Others went meanwhile, this one among them: that is told first.
+                    break
+
+    def _sent(self, line: _Line, breaker: Breaker, send: Callable[[], None]) -> TidingsError | None:
+        """None where it was taken, and why not where it is given up; `_Later` where it is to be tried again."""
+        now = time.monotonic()
+        if not breaker.closed(now):
+            raise _Later(breaker.until - now)
+        failed: TidingsError | None = None
+        try:
+            send()
+        except TidingsError as error:
+            failed = error
+            self._core.figures.count("webhook_failures")
+            line.tried += 1
+        breaker.note(isinstance(failed, DeliveryError), self._patience, time.monotonic())
+        if failed is not None and line.tried < self._patience.tries:
+            raise _Later(self._patience.wait(line.tried))
+        line.tried = 0
+        return failed
 
     def _send(self, endpoint: Endpoint, standing: Standing, notification: Notification) -> None:
+        data = told(notification, standing.options.carries)
+        self._post(endpoint, standing, notification.id, EVENT_TYPE, notification.event.published, data)
+
+    def _say(self, endpoint: Endpoint, standing: Standing, kind: str, what: str) -> None:
+        """Something else than a notification; the same again has the same id."""
+        said = f"{kind}\0{standing.tenant}\0{standing.id}\0{standing.version}\0{what}"
+        data = {
+            "subscription": standing.id,
+            "version": standing.version,
+            "state": standing.state,
+            "reason" if kind == PAUSED_TYPE else "upto": what,
+        }
+        self._post(endpoint, standing, sha256(said.encode()).hexdigest(), kind, None, data)
+
+    def _post(
+        self,
+        endpoint: Endpoint,
+        standing: Standing,
+        id: str,
+        kind: str,
+        when: str | None,
+        data: Mapping[str, object],
+    ) -> None:
         address = webhooks.address_of(endpoint, private=self._private)
-        data = told(notification, standing.options.payload)
-        event = notification.event
-        body = webhooks.cloud_event(notification.id, self._source, standing.id, event.published, data)
-        headers = webhooks.signed(self.secret(standing), notification.id, int(time.time()), body)
+        body = webhooks.cloud_event(id, self._source, standing.id, when, data, kind)
+        headers = webhooks.signed(self.secret(standing), id, int(time.time()), body)
         webhooks.post(endpoint, address, body, headers, self._patience.timeout)

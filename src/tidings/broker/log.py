@@ -90,16 +90,25 @@ def by_ids(database: sqlite3.Connection, ids: Sequence[str]) -> dict[str, Logged
     return {each.event.id: each for each in _found(database, "id", ids)}
 
 
-def by_seqs(database: sqlite3.Connection, seqs: Sequence[int]) -> dict[int, Logged]:
-    """Those that there are."""
-    return {each.seq: each for each in _found(database, "seq", seqs)}
+def by_seqs(database: sqlite3.Connection, seqs: Sequence[int], most: int) -> dict[int, Logged]:
+    """Those that there are, in order, until their bodies have that many characters."""
+    found: dict[int, Logged] = {}
+    size = 0
+    for each in _found(database, "seq", seqs):
+        found[each.seq] = each
+        size += len(each.event.body)
+        if size >= most:
+            break
+    return found
 
 
 def _found(database: sqlite3.Connection, column: str, values: Sequence[object]) -> Iterator[Logged]:
     for start in range(0, len(values), _MOST_ASKED):
         some = values[start : start + _MOST_ASKED]
         asked = ", ".join("?" * len(some))
-        rows = database.execute(f"SELECT {_COLUMNS} FROM events WHERE {column} IN ({asked})", tuple(some))
+        rows = database.execute(
+            f"SELECT {_COLUMNS} FROM events WHERE {column} IN ({asked}) ORDER BY {column}", tuple(some)
+        )
         yield from map(_logged, rows)
 
 

@@ -13,22 +13,17 @@ from tidings.broker import log, subscriptions
 from tidings.broker.database import Database
 from tidings.broker.matching import Matching, form_of
 from tidings.broker.subscriptions import Standing
-from tidings.match.base import Report
-from tidings.ontology import Ontology
 
 _STRETCH = 2_000
 """Events that are looked at in one go."""
 
 
-def found(
-    database: Database, standing: Standing, after: int, ontology: Ontology, failed: Report
-) -> tuple[int, list[int]]:
-    """Of the next stretch of events behind `after`: where it ends, and which match."""
+def found(database: Database, standing: Standing, after: int, alone: Matching) -> tuple[int, list[int]]:
+    """Of the next stretch of events behind `after`: where it ends, and which match. `alone` has none yet."""
     with database.reading() as reader:
         events = list(log.between(reader, after, standing.after, _STRETCH))
     if not events:
         return standing.after, []
-    alone = Matching(ontology, failed)
     alone.put(standing.number, form_of(standing))
     matched = alone.match([each.event for each in events])
     return events[-1].seq, [each.seq for each, numbers in zip(events, matched, strict=True) if len(numbers)]

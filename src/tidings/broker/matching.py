@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
 import pyarrow as pa
 
+from tidings.broker.figures import Figures
 from tidings.broker.log import NONE_MATCHED, Numbers
 from tidings.broker.subscriptions import Standing
 from tidings.errors import EvaluationError
@@ -22,11 +24,25 @@ from tidings.ontology import Ontology
 from tidings.rdf.event import Event
 
 
+@dataclass(frozen=True, slots=True)
+class Effort:
+    """What one subscription may take on one event: steps, which bound its memory, too, and seconds."""
+
+    steps: int = 1_000_000
+    seconds: float = 5.0
+
+
 class Matching:
     """Subscriptions that fail on an event are told to `failed`, by their number."""
 
-    def __init__(self, ontology: Ontology, failed: Report) -> None:
-        self.engine = Fast(ontology)
+    def __init__(
+        self, ontology: Ontology, failed: Report, effort: Effort | None = None, figures: Figures | None = None
+    ) -> None:
+        self._effort = effort or Effort()
+        self._figures = figures or Figures()
+        self.engine = Fast(
+            ontology, budget=self._effort.steps, seconds=self._effort.seconds, verifying=self._figures.verifying
+        )
         self._failed = failed
 
     def put_many(self, those: Iterable[Standing]) -> None:
@@ -42,18 +58,21 @@ class Matching:
 
     def match(self, events: Sequence[Event]) -> list[Numbers]:
         """For each event, the numbers of what it matches."""
-        if not len(self.engine):
+        if not len(self.engine) or not events:
             return [NONE_MATCHED] * len(events)
         ids = pa.array([event.id for event in events], pa.string())
         bodies = pa.array([event.body for event in events], pa.string())
+        before = self.engine.candidates
         found = match_bodies(self.engine, ids, bodies, _refuse, self._failed, lambda row: events[row].published)
+        self._figures.candidates.add((self.engine.candidates - before) / len(events), len(events))
         numbers = found.subscriptions.cast(pa.uint32()).to_numpy()
         bounds = np.searchsorted(found.rows, np.arange(len(events) + 1))
         return [numbers[low:high] for low, high in pairwise(bounds.tolist())]
 
-    def answer(self, form: Query, event: Event) -> Answer | None:
+    def answer(self, prepared: Prepared, event: Event) -> Answer | None:
         """What a notification of this carries; None where it does not match by what is known now."""
-        return Prepared(form).solve(Meaning(event, self.engine.ontology))
+        meaning = Meaning(event, self.engine.ontology)
+        return prepared.solve(meaning, budget=self._effort.steps, seconds=self._effort.seconds)
 
 
 def warm_up() -> None:

@@ -10,6 +10,7 @@ from typing import Literal, TypeAlias, get_args
 
 from tidings.delivery.webhooks import Endpoint
 from tidings.errors import UsageError
+from tidings.rdf.formats import Format
 
 Payload: TypeAlias = Literal["event", "bindings", "construct", "ids"]
 
@@ -22,15 +23,28 @@ _LONGEST_TTL = timedelta(days=36_500)
 
 
 @dataclass(frozen=True, slots=True)
+class Carries:
+    """What a notification carries, and in which format where that is RDF."""
+
+    payload: Payload = "bindings"
+    format: Format = Format.NT
+
+
+@dataclass(frozen=True, slots=True)
 class Options:
-    """`payload` is what a notification carries; `labels` are the subscriber's own; `ttl` is in seconds, from each time
-    that it is registered.
+    """`payload` is what a notification carries, `format` the media type of the RDF in it; `labels` are the subscriber's
+    own; `ttl` is in seconds, from each time that it is registered.
     """
 
     payload: Payload = "bindings"
     labels: Mapping[str, str] | None = None
     ttl: float | None = None
     webhook: str | None = None
+    format: str | None = None
+
+    @property
+    def carries(self) -> Carries:
+        return Carries(self.payload, written_as(self.format))
 
     @staticmethod
     def of(given: Mapping[str, object]) -> Options:
@@ -40,10 +54,11 @@ class Options:
             if name not in known:
                 raise UsageError(f"there is no option '{name}'; there are {', '.join(sorted(known))}")
         return Options(
-            payload=_payload(given.get("payload", "bindings")),
+            payload=payload_of(given.get("payload", "bindings")),
             labels=_labels(given.get("labels")),
             ttl=_ttl(given.get("ttl")),
             webhook=_webhook(given.get("webhook")),
+            format=_format(given.get("format")),
         )
 
     def told(self) -> dict[str, object]:
@@ -58,7 +73,7 @@ class Options:
         return replace(Options(), **json.loads(text))
 
 
-def _payload(given: object) -> Payload:
+def payload_of(given: object) -> Payload:
     for payload in PAYLOADS:
         if given == payload:
             return payload  # type: ignore[no-any-return]
@@ -94,3 +109,20 @@ def _webhook(given: object) -> str | None:
         raise UsageError(f"a webhook is an address, and not {given!r:.100}")
     Endpoint.of(given)
     return given
+
+
+def written_as(media_type: str | None) -> Format:
+    """The format of this media type; N-Triples where none is given. A `UsageError` where it is that of none."""
+    found = Format.NT if media_type is None else Format.of_media_type(media_type)
+    if found is None:
+        known = ", ".join(format.media_type for format in Format)
+        raise UsageError(f"the format is one of {known}, and not {media_type!r:.100}")
+    return found
+
+
+def _format(given: object) -> str | None:
+    if given is None:
+        return None
+    if not isinstance(given, str):
+        raise UsageError(f"the format is a media type, and not {given!r:.100}")
+    return written_as(given).media_type

@@ -79,7 +79,7 @@ def next_block(reader: sqlite3.Connection, upto: int) -> Turned | None:
     there = blocks(reader)
     several = there[-_TOGETHER:]
     if len(several) == _TOGETHER and len({each.size for each in several}) == 1 and several[0].size < _LARGEST:
-        return _turned(Block(several[0].first, several[-1].last), _joined([_read(reader, each) for each in several]))
+        return _turned(Block(several[0].first, several[-1].last), _joined([pairs_of(reader, each) for each in several]))
     done = there[-1].last if there else 0
     if upto - done < BLOCK:
         return None
@@ -128,7 +128,15 @@ def blocks(database: sqlite3.Connection) -> list[Block]:
     return [Block(*row) for row in database.execute("SELECT DISTINCT first, last FROM postings ORDER BY first")]
 
 
-def _read(database: sqlite3.Connection, block: Block) -> Pairs:
+def block_behind(database: sqlite3.Connection, after: int) -> Block | None:
+    """The first that has events behind that one."""
+    row = database.execute(
+        "SELECT first, last FROM postings WHERE last > ? ORDER BY first LIMIT 1", (after,)
+    ).fetchone()
+    return None if row is None else Block(*row)
+
+
+def pairs_of(database: sqlite3.Connection, block: Block) -> Pairs:
     rows = database.execute(
         "SELECT numbers, seqs FROM postings WHERE first = ? AND last = ? ORDER BY rowid", block
     ).fetchall()
@@ -166,7 +174,8 @@ class Newest:
     def __init__(self, database: sqlite3.Connection, last: int) -> None:
         self._lock = Lock()
         self._seqs: defaultdict[int, list[int]] = defaultdict(list)
-        for seq, numbers in matched_between(database, covered(database), last):
+        self._after = covered(database)
+        for seq, numbers in matched_between(database, self._after, last):
             self.add(seq, numbers)
 
     def add(self, seq: int, numbers: Numbers) -> None:
@@ -179,9 +188,18 @@ class Newest:
             seqs = self._seqs.get(number, [])
             return seqs[bisect_right(seqs, after) :]
 
+    def left(self, numbers: Iterable[int], after: int) -> int | None:
+        """How many these matched behind that event; None where some of it may be in blocks."""
+        with self._lock:
+            if after < self._after:
+                return None
+            those = (self._seqs.get(number, []) for number in numbers)
+            return sum(len(seqs) - bisect_right(seqs, after) for seqs in those)
+
     def forget(self, upto: int) -> None:
         """These are in blocks now."""
         with self._lock:
+            self._after = max(self._after, upto)
             for number in [number for number, seqs in self._seqs.items() if seqs[0] <= upto]:
                 left = [seq for seq in self._seqs[number] if seq > upto]
                 if left:

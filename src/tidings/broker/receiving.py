@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
-from functools import cached_property, partial
+from functools import cached_property
 from threading import Event as Flag
 from threading import Thread
 
@@ -14,7 +14,7 @@ from tidings.broker import subscriptions
 from tidings.broker.core import Core, News
 from tidings.broker.cursors import Cursor
 from tidings.broker.log import Logged
-from tidings.broker.subscriptions import Standing, State
+from tidings.broker.subscriptions import BY_OWNER, Standing, State
 from tidings.delivery.notification import notification_id
 from tidings.errors import CursorError, UsageError
 from tidings.lang.pattern import Dialect
@@ -56,6 +56,11 @@ class Notification:
         return self._standing.id
 
     @property
+    def accepted(self) -> int:
+        """When its event was accepted, in microseconds since 1970."""
+        return self._logged.accepted
+
+    @property
     def version(self) -> int:
         return self._standing.version
 
@@ -78,10 +83,13 @@ class Notification:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """Notifications in order, and the place behind them, from which to go on."""
+    """Notifications in order, and the place behind them, from which to go on. `missed` is the place up to which
+    notifications are gone that the subscriber had not acknowledged; told where he gives no cursor.
+    """
 
     notifications: list[Notification]
     cursor: str
+    missed: str | None = None
 
 
 class Subscription:
@@ -125,6 +133,11 @@ class Subscription:
         return self._standing.reason
 
     @property
+    def why_paused(self) -> str | None:
+        """As it is now: why it is paused, or None."""
+        return self._core.paused.get(self.stream)
+
+    @property
     def created(self) -> datetime:
         return self._standing.created_at
 
@@ -134,7 +147,7 @@ class Subscription:
         """It ends now; what it was told stays with who read it."""
         self._core.end(self._standing.tenant, self.id).result()
 
-    def pause(self, reason: str = "by its owner") -> None:
+    def pause(self, reason: str = BY_OWNER) -> None:
         """Events that are published meanwhile are not for it."""
         self._standing = self._there(self._core.pause(self._standing.tenant, self.id, reason).result())
 
@@ -143,8 +156,7 @@ class Subscription:
 
     def ack(self, cursor: str) -> None:
         """Say that everything up to this place has been dealt with: who asks without a cursor goes on behind it."""
-        place = self._place(cursor)
-        self._core.change(partial(subscriptions.acknowledge, stream=place.stream, seq=place.seq)).result()
+        self._core.acknowledge(self._place(cursor)).result()
 
     def _there(self, standing: Standing | None) -> Standing:
         if standing is None:
@@ -160,7 +172,14 @@ class Subscription:
         """
         if not 1 <= limit <= _MOST:
             raise UsageError(f"a page has 1 to {_MOST:,} notifications, and not {limit}")
-        return self._read(self.start(after), limit)
+        page = self._read(self.start(after), limit)
+        return page if after is not None else replace(page, missed=self.missed())
+
+    def missed(self) -> str | None:
+        """Up to where notifications are gone that were not acknowledged; None where there are none."""
+        with self._core.database.reading() as database:
+            acked, dropped = subscriptions.progress(database, self._standing.stream)
+        return str(Cursor(self._standing.stream, dropped)) if dropped > acked else None
 
     def _read(self, place: Cursor, limit: int = PAGE) -> Page:
         found = self._core.matched(place.stream, place.seq, limit)

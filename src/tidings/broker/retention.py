@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 
@@ -17,12 +17,15 @@ _STRETCH = 2_000
 @dataclass(frozen=True, slots=True)
 class Retention:
     """`age` is what events may have, `size` is what the database may have in bytes; `backlog` is how many
-    notifications may wait for a subscriber, of which the oldest go when there are more.
+    notifications may wait for a subscriber, of which the oldest go when there are more. `audit` is for how long it is
+    known who did what, and `audit_entries` how much of it.
     """
 
     age: timedelta | None = None
     size: int | None = None
     backlog: int = 100_000
+    audit: timedelta = timedelta(days=365)
+    audit_entries: int = 1_000_000
 
     def __post_init__(self) -> None:
         if self.age is not None and self.age <= timedelta():
@@ -47,14 +50,14 @@ def used(reader: sqlite3.Connection) -> int:
     return (pages - free) * size
 
 
-def remove(writer: sqlite3.Connection, upto: int, stream_of: Mapping[int, int]) -> bool:
-    """Remove the next stretch of the events up to this one, and write down for each stream what is gone. Whether
-    there are more.
+def remove(writer: sqlite3.Connection, upto: int, stream_of: Mapping[int, int]) -> Collection[int] | None:
+    """Remove the next stretch of the events up to this one, and write down for each stream what is gone. The streams;
+    None where there was nothing to remove.
     """
     rows = writer.execute("SELECT seq FROM events WHERE seq <= ? ORDER BY seq LIMIT ?", (upto, _STRETCH)).fetchall()
     if not rows:
         postings.drop_blocks(writer, upto)
-        return False
+        return None
     last = rows[-1][0]
     gone: dict[int, int] = {}
     for seq, numbers in log.matched_between(writer, 0, last):
@@ -67,4 +70,4 @@ def remove(writer: sqlite3.Connection, upto: int, stream_of: Mapping[int, int]) 
         subscriptions.drop(writer, stream, seq)
     writer.execute("DELETE FROM events WHERE seq <= ?", (last,))
     writer.execute("DELETE FROM earlier WHERE seq <= ?", (last,))
-    return True
+    return gone.keys()

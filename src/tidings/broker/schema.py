@@ -4,6 +4,9 @@ events          one row each, in the order in which they were accepted, with the
 postings        the same turned round, for stretches of events that are past: by subscription, which events
 earlier         what subscriptions matched that looked back on events from before them
 subscriptions   one row for each version of each subscription; versions that follow one another are a stream
+dead            notifications that a webhook did not take
+tokens          who may do what
+audit           who did what
 meta            what there is one of
 """
 
@@ -91,7 +94,25 @@ CREATE INDEX subscriptions_by_stream ON subscriptions (stream);
 CREATE INDEX subscriptions_there ON subscriptions (tenant, id) WHERE state IN ('active', 'paused');
 """
 
-MIGRATIONS: Sequence[Callable[[sqlite3.Connection], None]] = (lambda database: _run(database, _FIRST),)
+_SECOND = """
+CREATE TABLE audit (
+    place INTEGER PRIMARY KEY AUTOINCREMENT,
+    at INTEGER NOT NULL,        -- microseconds since 1970
+    tenant TEXT NOT NULL,
+    token TEXT NOT NULL,        -- the name of one; or who it was, in parentheses
+    address TEXT NOT NULL,      -- from where; empty where it was here
+    what TEXT NOT NULL,
+    object TEXT NOT NULL        -- of what it was done to, the id
+);
+
+-- NULL where it was not worked out.
+ALTER TABLE subscriptions ADD COLUMN complexity INTEGER;
+"""
+
+MIGRATIONS: Sequence[Callable[[sqlite3.Connection], None]] = (
+    lambda database: _run(database, _FIRST),
+    lambda database: _run(database, _SECOND),
+)
 """Each makes the next version of what there is; the first one begins with nothing."""
 
 VERSION = len(MIGRATIONS)

@@ -10,7 +10,7 @@ import sqlite3
 from collections.abc import Iterator
 from dataclasses import dataclass, fields, replace
 from datetime import UTC, datetime
-from typing import Literal, TypeAlias, cast
+from typing import Any, Literal, TypeAlias
 
 from tidings.broker.options import Options
 from tidings.delivery.notification import FIRST_VERSION
@@ -19,6 +19,9 @@ from tidings.lang.pattern import Dialect
 State: TypeAlias = Literal["active", "paused", "replaced", "cancelled", "expired"]
 
 _THERE = "state IN ('active', 'paused')"
+
+BY_OWNER = "by its owner"
+"""The reason of who paused his own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,15 +47,17 @@ class Standing:
     expires: int | None
     since: int | None
     looked: int | None
+    complexity: int | None
 
     @property
     def created_at(self) -> datetime:
         return datetime.fromtimestamp(self.created / 1e6, UTC)
 
     @staticmethod
-    def of(row: tuple[object, ...]) -> Standing:
-        fields = cast("tuple[int, int, str, str, int, str, Dialect, str, State, str, int, int, int, int, int]", row)
-        return Standing(*fields[:7], Options.of_json(fields[7]), *fields[8:])
+    def of(row: tuple[Any, ...]) -> Standing:
+        values = list(row)
+        values[7] = Options.of_json(row[7])
+        return Standing(*values)
 
 
 _COLUMNS = ", ".join(field.name for field in fields(Standing))
@@ -68,6 +73,7 @@ class Wanted:
     dialect: Dialect
     options: Options
     since: int | None = None
+    complexity: int | None = None
 
     def is_same(self, other: Standing) -> bool:
         return (self.query, self.dialect, self.since) == (other.query, other.dialect, other.since)
@@ -116,6 +122,7 @@ def register(database: sqlite3.Connection, wanted: Wanted, now: int, last: int, 
         expires=expires,
         since=wanted.since,
         looked=looked,
+        complexity=wanted.complexity,
     )
     follows = before is not None and wanted.since is None
     standing = replace(standing, stream=before.stream if before is not None and follows else standing.number)
@@ -131,8 +138,8 @@ def _next_number(database: sqlite3.Connection) -> int:
 def _insert(database: sqlite3.Connection, s: Standing) -> None:
     values = (s.number, s.stream, s.tenant, s.id, s.version, s.query, s.dialect, s.options.to_json(), s.state)
     database.execute(
-        f"INSERT INTO subscriptions ({_COLUMNS}, acked, dropped) VALUES ({', '.join('?' * 15)}, ?, ?)",
-        (*values, s.reason, s.created, s.after, s.expires, s.since, s.looked, 0, 0),
+        f"INSERT INTO subscriptions ({_COLUMNS}, acked, dropped) VALUES ({', '.join('?' * 16)}, ?, ?)",
+        (*values, s.reason, s.created, s.after, s.expires, s.since, s.looked, s.complexity, 0, 0),
     )
 
 
@@ -223,6 +230,14 @@ def progress(database: sqlite3.Connection, stream: int) -> tuple[int, int]:
     """Up to which event the subscriber is done, and up to which notifications are gone."""
     row = database.execute("SELECT acked, dropped FROM subscriptions WHERE number = ?", (stream,)).fetchone()
     return int(row[0]), int(row[1])
+
+
+def positions(database: sqlite3.Connection) -> list[tuple[int, int]]:
+    """Of all streams that stand: from which event on notifications wait."""
+    return database.execute(
+        "SELECT number, max(acked, dropped) FROM subscriptions WHERE number = stream AND stream IN "
+        f"(SELECT stream FROM subscriptions WHERE {_THERE})"
+    ).fetchall()
 
 
 def acknowledge(database: sqlite3.Connection, stream: int, seq: int) -> None:

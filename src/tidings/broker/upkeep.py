@@ -8,7 +8,7 @@ from threading import Event as Flag
 from threading import Thread
 from typing import TYPE_CHECKING
 
-from tidings.broker import postings, retention
+from tidings.broker import audit, postings, retention
 from tidings.broker.retention import Retention
 
 if TYPE_CHECKING:
@@ -42,6 +42,8 @@ class Upkeep:
     def once(self) -> None:
         self.turn_round()
         self._core.end_expired()
+        self._core.backlog.once()
+        self._forget_who_did_what()
         if self._keep.age is not None:
             self._make_room_by_age()
         if self._keep.size is not None:
@@ -56,6 +58,15 @@ class Upkeep:
                 return
             core.change(partial(postings.write, turned=turned)).result()
             core.newest.forget(turned.block.last)
+
+    def _forget_who_did_what(self) -> None:
+        core, keep = self._core, self._keep
+        since = core.now() - round(keep.audit.total_seconds() * 1e6)
+        while not self._over.is_set():
+            with core.database.reading() as reader:
+                if not audit.has_more(reader, since, keep.audit_entries):
+                    return
+            core.change(partial(audit.forget, since=since, most=keep.audit_entries)).result()
 
     def _make_room_by_age(self) -> None:
         assert self._keep.age is not None
@@ -73,4 +84,6 @@ class Upkeep:
                 return
 
     def _remove(self, upto: int) -> bool:
-        return self._core.change(partial(retention.remove, upto=upto, stream_of=self._core.stream_of)).result()
+        gone = self._core.change(partial(retention.remove, upto=upto, stream_of=self._core.stream_of)).result()
+        self._core.backlog.stale(gone or ())
+        return gone is not None

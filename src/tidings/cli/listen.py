@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
+from functools import partial
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from tidings.cli.client import client_options
+from tidings.cli.client import Patience, client_options
 from tidings.cli.terminal import Command, Terminal
 
 if TYPE_CHECKING:
@@ -33,10 +35,28 @@ def command(
 ) -> int:
     """Print the notifications of a subscription, those there are and those that come, one JSON object a line.
 
-    When the connection breaks, it is made again, and goes on where it was.
+    When the connection breaks, it is made again, and goes on where it was. It ends with the subscription.
     """
-    for notification in islice(client.listen(subscription, after), count):
+    # So that a server that is not there, or a subscription that is none, is told of at once.
+    client.subscription(subscription)
+    patience = Patience(terminal)
+    for notification in islice(client.listen(subscription, after, _said(terminal)), count):
         click.echo(json.dumps(notification, ensure_ascii=False))
         if ack:
-            client.ack(subscription, notification["cursor"])
+            patience.ask(partial(client.ack, subscription, notification["cursor"]))
     return 0
+
+
+def _said(terminal: Terminal) -> Callable[[str, dict[str, Any]], None]:
+    def said(kind: str, data: dict[str, Any]) -> None:
+        match kind:
+            case "paused":
+                terminal.warning(f"the subscription is paused: {data.get('reason')}")
+            case "missed":
+                terminal.warning(f"notifications up to {data.get('upto')} are gone, and were not acknowledged")
+            case "lost":
+                terminal.detail(f"{data['detail']}; trying again in {data['again']:g} s")
+            case _:
+                terminal.detail(f"the subscription is {kind}")
+
+    return said

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from functools import partial
 from typing import TYPE_CHECKING
 
 import click
 
-from tidings.cli.client import client_options
+from tidings.cli.client import Patience, client_options
 from tidings.cli.options import Reading, reading_options
 from tidings.cli.terminal import Command, Terminal
 from tidings.errors import ClientError, EventError
@@ -43,12 +44,14 @@ def command(terminal: Terminal, client: Client, events: tuple[str, ...], reading
         rejected.append(str(error))
         terminal.error(str(error))
 
+    patience = Patience(terminal)
     read = reading.events(events, report)
     for several in _together(read, 1 if one_by_one or "-" in events else _MOST_EVENTS):
         try:
-            answer = client.publish(b"".join(map(to_nquads, several)), "application/n-quads")
+            # The same events again are no new ones, so it does not matter whether they had come through.
+            answer = patience.ask(partial(client.publish, b"".join(map(to_nquads, several)), "application/n-quads"))
         except ClientError as error:
-            if error.status is None or error.status in (401, 403, 503):
+            if error.status is None or error.status in (401, 403, 429, 503):
                 raise
             rejected.append(str(error))
             terminal.error(str(error))

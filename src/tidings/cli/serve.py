@@ -21,6 +21,11 @@ tidings serve --open
 """
 
 
+_USUAL_RATE = 5_000.0
+_RATE = "Requests a second of each token, 0 for any.  [default: 5000; any with --open on this machine alone]"
+_STEPS = "What a subscription may take on an event."
+
+
 @click.command(cls=Command, example=_EXAMPLE)
 @click.argument("folder", metavar="[FOLDER]", required=False, type=click.Path(path_type=Path))
 @ontology_options
@@ -29,6 +34,11 @@ tidings serve --open
 @click.option("--open", "is_open", is_flag=True, help="Let everybody do everything, without a token.")
 @click.option("--keep", callback=age, metavar="AGE", help="How long events are kept: 12h, 30d.  [default: for ever]")
 @click.option("--keep-bytes", type=click.IntRange(1), help="What the database may have.  [default: any number]")
+@click.option("--backlog", default=100_000, show_default=True, type=click.IntRange(1), help="What may wait for one.")
+@click.option("--keep-audit", callback=age, default="365d", show_default=True, metavar="AGE", help="Who did what.")
+@click.option("--rate", type=click.FloatRange(0), help=_RATE)
+@click.option("--max-complexity", default=1_000, show_default=True, type=click.IntRange(1), help="Score of a query.")
+@click.option("--max-steps", default=1_000_000, show_default=True, type=click.IntRange(1), help=_STEPS)
 @click.option("--private-webhooks", is_flag=True, help="Let webhooks go to private and loopback addresses.")
 @click.pass_obj
 def command(
@@ -40,6 +50,11 @@ def command(
     is_open: bool,
     keep: timedelta | None,
     keep_bytes: int | None,
+    backlog: int,
+    keep_audit: timedelta,
+    rate: float | None,
+    max_complexity: int,
+    max_steps: int,
     private_webhooks: bool,
 ) -> int:
     """Run the broker: clients leave subscriptions, publish events, and are told, over HTTP.
@@ -52,8 +67,9 @@ def command(
     from tidings.broker.core import Core
     from tidings.broker.http.app import application
     from tidings.broker.http.server import listening, run
+    from tidings.broker.http.service import Bounds
     from tidings.broker.knowledge import Knowledge
-    from tidings.broker.matching import warm_up
+    from tidings.broker.matching import Effort, warm_up
     from tidings.broker.retention import Retention
 
     if folder is None and not is_open:
@@ -64,13 +80,17 @@ def command(
         )
     paths, cycles = ontology_files.paths, ontology_files.cycles
     knowledge = Knowledge.of_files(paths, cycles) if paths else None
+    if rate is None and not (is_open and _is_loopback(host)):
+        rate = _USUAL_RATE
+    bounds = Bounds(complexity=max_complexity, rate=rate or None)
     on = listening(host, port)
     with terminal.progress("opening the broker"):
-        core = Core(folder, knowledge, Retention(keep, keep_bytes))
+        core = Core(folder, knowledge, Retention(keep, keep_bytes, backlog, keep_audit), Effort(max_steps))
         warm_up()
     try:
         address = f"http://{host if ':' not in host else f'[{host}]'}:{on.getsockname()[1]}"
-        run(application(core, open=is_open, private=private_webhooks), on, lambda: click.echo(address))
+        app = application(core, open=is_open, private=private_webhooks, bounds=bounds)
+        run(app, on, lambda: click.echo(address))
     finally:
         core.close()
     return 0

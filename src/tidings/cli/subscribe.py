@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from datetime import datetime, timedelta
+from functools import partial
 from typing import TYPE_CHECKING
 
 import click
 
-from tidings.cli.client import client_options
+from tidings.cli.client import Patience, client_options
 from tidings.cli.terminal import Command, Terminal
 from tidings.cli.times import age, moment
 from tidings.errors import ClientError, SubscriptionError
@@ -27,6 +28,7 @@ tidings subscribe cheap.rq --webhook https://shop.example/told --payload event
 @click.command(cls=Command, example=_EXAMPLE)
 @click.argument("subscriptions", metavar="SUBSCRIPTIONS")
 @click.option("--payload", type=click.Choice(["bindings", "event", "construct", "ids"]), help="What is told.")
+@click.option("--format", metavar="TYPE", help="The media type of RDF in what is told.")
 @click.option("--webhook", metavar="URL", help="Where notifications are sent.")
 @click.option("--label", "labels", metavar="NAME=TEXT", multiple=True, help="Something to know it by.")
 @click.option("--ttl", callback=age, metavar="AGE", help="After how long it ends: 12h, 30d.")
@@ -38,6 +40,7 @@ def command(
     client: Client,
     subscriptions: str,
     payload: str | None,
+    format: str | None,
     webhook: str | None,
     labels: tuple[str, ...],
     ttl: timedelta | None,
@@ -49,6 +52,7 @@ def command(
     """
     given = {
         "payload": payload,
+        "format": format,
         "webhook": webhook,
         "labels": dict(_pair(each) for each in labels) or None,
         "ttl": None if ttl is None else ttl.total_seconds(),
@@ -61,11 +65,13 @@ def command(
         rejected.append(str(error))
         terminal.error(str(error))
 
+    patience = Patience(terminal)
     for each in read_subscriptions(subscriptions, report=report):
         try:
-            click.echo(json.dumps(client.subscribe(each.id, each.text, each.dialect, **options), ensure_ascii=False))
+            standing = patience.ask(partial(client.subscribe, each.id, each.text, each.dialect, **options))
+            click.echo(json.dumps(standing, ensure_ascii=False))
         except ClientError as error:
-            if error.status is None:
+            if error.status is None or error.status in (401, 403, 429, 503):
                 raise
             rejected.append(each.id)
             terminal.error(f"{each.source}: subscription '{each.id}': {error}")

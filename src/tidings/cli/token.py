@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 import time
+from dataclasses import replace
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
 
 import click
 
-from tidings.broker import tokens
+from tidings.broker import audit, tokens
+from tidings.broker.audit import COMMAND
 from tidings.broker.core import written_time
 from tidings.broker.database import FILE, Database
 from tidings.broker.tokens import SCOPES, Scope, Token
@@ -55,6 +57,7 @@ def command(
         raise UsageError(f"there is no broker in '{folder}'")
     folder.mkdir(parents=True, exist_ok=True)
     database = Database(folder, alone=False)
+    now = time.time_ns() // 1_000
     try:
         if listed:
             with database.reading() as reader:
@@ -64,12 +67,13 @@ def command(
             with database.writing() as writer:
                 if not tokens.revoke(writer, revoke):
                     raise UsageError(f"there is no token '{revoke}'; --list shows those there are")
+                audit.write(writer, now, COMMAND, "revoke token", revoke)
         else:
-            now = time.time_ns() // 1_000
             until = None if expires is None else now + expires // timedelta(microseconds=1)
             make = partial(tokens.make, tenant=tenant, scopes=frozenset(scopes), label=label, created=now)
             with database.writing() as writer:
-                _, text = make(writer, expires=until)
+                made, text = make(writer, expires=until)
+                audit.write(writer, now, replace(COMMAND, tenant=tenant), "make token", made.name)
             click.echo(text)
     finally:
         database.close()

@@ -24,6 +24,8 @@ from tidings.errors import DeliveryError, UsageError
 
 MEDIA_TYPE = "application/cloudevents+json"
 EVENT_TYPE = "tidings.notification"
+PAUSED_TYPE = "tidings.paused"
+MISSED_TYPE = "tidings.missed"
 _LONGEST = 2_000
 _READ = 1 << 16
 """Bytes of an answer that are read; nothing in them matters."""
@@ -93,13 +95,15 @@ def address_of(endpoint: Endpoint, *, private: bool, look: Look = look_up) -> st
 # ----------------------------------------------------------------------------------------------------- what is sent
 
 
-def cloud_event(id: str, source: str, subject: str, time: str | None, data: Mapping[str, object]) -> bytes:
-    """A notification in structured form."""
+def cloud_event(
+    id: str, source: str, subject: str, time: str | None, data: Mapping[str, object], kind: str = EVENT_TYPE
+) -> bytes:
+    """A notification, or something else of this kind, in structured form."""
     envelope: dict[str, object] = {
         "specversion": "1.0",
         "id": id,
         "source": source,
-        "type": EVENT_TYPE,
+        "type": kind,
         "subject": subject,
         "datacontenttype": "application/json",
         "data": data,

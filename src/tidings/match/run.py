@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
+from time import monotonic
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from tidings.errors import BudgetExceeded
 from tidings.match.base import Solution
@@ -19,17 +20,26 @@ MAX_TEXT = 16 << 20
 """The most characters that one computed literal may have."""
 
 _KEPT = 20
+_LOOKS = 50_000
+"""After so many steps the time is looked at, where that counts."""
+
 _CHARACTERS_A_STEP = 64
 
 
 class Budget:
-    """Steps left. Loops that are hot count `left` down themselves and call `exhausted` below zero."""
+    """Steps left. Loops that are hot count `left` down themselves and call `exhausted` below zero.
 
-    __slots__ = ("left", "limit")
+    With `seconds` it is over, too, when so much time has passed. Steps are then given out a few at a time.
+    """
 
-    def __init__(self, limit: int) -> None:
+    __slots__ = ("_later", "_seconds", "_until", "left", "limit")
+
+    def __init__(self, limit: int, seconds: float | None = None) -> None:
         self.limit = limit
-        self.left = limit
+        self.left = limit if seconds is None else min(limit, _LOOKS)
+        self._later = limit - self.left
+        self._seconds = seconds
+        self._until = 0.0 if seconds is None else monotonic() + seconds
 
     def spend(self, steps: int) -> None:
         self.left -= steps
@@ -49,8 +59,15 @@ class Budget:
             raise BudgetExceeded(f"a computed text is longer than the limit of {MAX_TEXT} characters")
         self.spend(length // _CHARACTERS_A_STEP)
 
-    def exhausted(self) -> NoReturn:
-        raise BudgetExceeded(f"the evaluation needs more than the budget of {self.limit} steps")
+    def exhausted(self) -> None:
+        """What is left is less than nothing: take some of what is kept for later, if there is any."""
+        if self.left + self._later < 0:
+            raise BudgetExceeded(f"the evaluation needs more than the budget of {self.limit} steps")
+        if monotonic() > self._until:
+            raise BudgetExceeded(f"the evaluation needs more than {self._seconds:g} seconds")
+        more = min(self._later, _LOOKS - self.left)
+        self.left += more
+        self._later -= more
 
 
 class Run:
@@ -62,9 +79,9 @@ class Run:
 
     __slots__ = ("budget", "labels", "meaning", "memo", "now", "outer", "solution")
 
-    def __init__(self, meaning: Meaning, budget: int, now: Term) -> None:
+    def __init__(self, meaning: Meaning, budget: int, now: Term, seconds: float | None = None) -> None:
         self.meaning = meaning
-        self.budget = Budget(budget)
+        self.budget = Budget(budget, seconds)
         self.now = now
         self.outer: Solution = {}
         self.memo: dict[object, Any] = {}

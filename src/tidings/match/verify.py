@@ -1,7 +1,8 @@
 """The verifier: whether a subscription matches an event, and its solutions. What a match is, is decided here.
 
 A `Prepared` subscription is compiled once; `solve` and `matches` compile and evaluate in one go. Every evaluation is
-exact, deterministic, and bounded by a budget of steps; exceeding it raises `BudgetExceeded`.
+exact, deterministic, and bounded by a budget of steps, and of seconds where somebody waits; exceeding it raises
+`BudgetExceeded`.
 """
 
 from __future__ import annotations
@@ -33,19 +34,33 @@ class Prepared:
         except RecursionError:
             raise _too_deep() from None
 
-    def matches(self, meaning: Meaning, *, budget: int = DEFAULT_BUDGET, now: Term | None = None) -> bool:
+    def matches(
+        self,
+        meaning: Meaning,
+        *,
+        budget: int = DEFAULT_BUDGET,
+        now: Term | None = None,
+        seconds: float | None = None,
+    ) -> bool:
         """Whether there is a solution; it stops at the first."""
-        run = Run(meaning, budget, _now(meaning, now))
+        run = Run(meaning, budget, _now(meaning, now), seconds)
         try:
             return next(self._select.rows(run, {}, ordered=False), None) is not None
         except RecursionError:
             raise _too_deep() from None
 
-    def solve(self, meaning: Meaning, *, budget: int = DEFAULT_BUDGET, now: Term | None = None) -> Answer | None:
+    def solve(
+        self,
+        meaning: Meaning,
+        *,
+        budget: int = DEFAULT_BUDGET,
+        now: Term | None = None,
+        seconds: float | None = None,
+    ) -> Answer | None:
         """All solutions; None where there are none."""
         if self.query.form == "ASK":
-            return Answer(_ONE_EMPTY) if self.matches(meaning, budget=budget, now=now) else None
-        run = Run(meaning, budget, _now(meaning, now))
+            return Answer(_ONE_EMPTY) if self.matches(meaning, budget=budget, now=now, seconds=seconds) else None
+        run = Run(meaning, budget, _now(meaning, now), seconds)
         try:
             rows = kept(run, self._select.rows(run, {}))
         except RecursionError:

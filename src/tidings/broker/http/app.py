@@ -16,6 +16,7 @@ from starlette.routing import Route
 from tidings.broker.core import Core
 from tidings.broker.hooks import Hooks, Patience
 from tidings.broker.http import (
+    audit,
     console,
     dead,
     events,
@@ -63,6 +64,7 @@ _ROUTES = [
     _path("/", GET=console.page),
     _path("/console/{name}", GET=console.file),
     _path("/openapi.json", GET=openapi),
+    _path("/v1/audit", GET=audit.several),
     _path("/v1/status", GET=status.status),
     _path("/metrics", GET=metrics.metrics),
     _path("/healthz", GET=status.healthy),
@@ -85,7 +87,8 @@ def application(
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
         hub, hooks = Hub(core), Hooks(core, private=private, patience=patience)
-        app.state.service = Service(core, Access(core, open=open), bounds or Bounds(), hub, hooks)
+        limits = bounds or Bounds()
+        app.state.service = Service(core, Access(core, open=open, rate=limits.rate), limits, hub, hooks)
         with ThreadPoolExecutor(1, "tidings-look-back") as app.state.looking:
             yield
             hub.close()

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from http import HTTPStatus
 
-import pyoxigraph as ox
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
@@ -19,13 +18,13 @@ from tidings.broker.http.negotiation import negotiated
 from tidings.broker.http.problems import Problem, problem_of
 from tidings.broker.http.service import Service
 from tidings.broker.log import Logged
-from tidings.errors import EventError
+from tidings.errors import EvaluationError, EventError
 from tidings.rdf.cloudevents import Unpacked, unpacked
 from tidings.rdf.event import Event
-from tidings.rdf.formats import Format
 from tidings.rdf.limits import Limits
 from tidings.rdf.read import read_events
 from tidings.rdf.terms import to_json
+from tidings.rdf.write import written
 
 _SMALL = 16 << 10
 """A document of so many bytes that leaves nothing to work out is read at once, and not by another thread."""
@@ -100,9 +99,13 @@ def _own_matches(core: Core, caller: Caller, accepted: Sequence[Accepted]) -> li
             matched = filter(None, (subscriptions.by_number(reader, number) for number in numbers))
             own = sorted((one for one in matched if one.tenant == caller.tenant), key=lambda one: one.id)
             for standing in own:
-                answer = core.answer(standing, each.logged.event)
-                rows = [{name: to_json(term) for name, term in row.items()} for row in answer.bindings]
-                found.append({"event": each.id, "subscription": standing.id, "bindings": rows})
+                match: dict[str, object] = {"event": each.id, "subscription": standing.id, "bindings": []}
+                try:
+                    answer = core.answer(standing, each.logged.event)
+                    match["bindings"] = [{name: to_json(term) for name, term in row.items()} for row in answer.bindings]
+                except EvaluationError as error:
+                    match["failed"] = str(error)
+                found.append(match)
     return found
 
 
@@ -121,13 +124,14 @@ async def event(request: Request) -> Response:
     if tag in request.headers.get("if-none-match", ""):
         return Response(status_code=HTTPStatus.NOT_MODIFIED, headers=headers)
     format = negotiated(request.headers.get("accept"))
-    return Response(written(found.event, format), media_type=format.media_type, headers=headers)
+    data = await asyncio.to_thread(written, found.event.body, format, found.event.id)
+    return Response(data, media_type=format.media_type, headers=headers)
 
 
 async def delete(request: Request) -> Response:
     service = Service.of(request)
-    service.access.caller(request, "admin")
-    if not await asyncio.wrap_future(service.core.delete_event(request.path_params["id"])):
+    caller = service.access.caller(request, "admin")
+    if not await asyncio.wrap_future(service.core.delete_event(request.path_params["id"], caller.who)):
         raise Problem(HTTPStatus.NOT_FOUND, "there is no such event")
     return Response(status_code=HTTPStatus.NO_CONTENT)
 
@@ -135,15 +139,3 @@ async def delete(request: Request) -> Response:
 def _find(core: Core, id: str) -> Logged | None:
     with core.database.reading() as reader:
         return log.by_id(reader, id)
-
-
-def written(event: Event, format: Format, *, named: bool = True) -> bytes:
-    """The event in a format: in a graph of its name, where the format has graphs and it is to be `named`."""
-    if format is Format.NT:
-        return event.body.encode()
-    triples = ox.parse(event.body.encode(), format=ox.RdfFormat.N_TRIPLES)
-    graph = ox.NamedNode(event.id) if named and format.has_graphs else ox.DefaultGraph()
-    quads = (ox.Quad(each.subject, each.predicate, each.object, graph) for each in triples)
-    found = ox.serialize(quads if format.has_graphs else (quad.triple for quad in quads), format=format.oxigraph)
-    assert found is not None
-    return found

@@ -15,10 +15,9 @@ from tidings.broker import log
 from tidings.broker.http.bodies import json_of
 from tidings.broker.http.problems import Problem
 from tidings.broker.http.service import Service
-from tidings.broker.http.subscriptions import DIALECTS, found
+from tidings.broker.http.subscriptions import DIALECTS, found, weighed
 from tidings.draw import event_svg
 from tidings.errors import EvaluationError
-from tidings.lang import parse
 from tidings.lang.pattern import Dialect
 from tidings.match.explain import Names, declared_prefixes, explain, explanation_text
 from tidings.rdf.event import Event
@@ -45,7 +44,7 @@ def _explained(service: Service, name: str, query: str, dialect: Dialect, event:
     ontology = service.core.matching.engine.ontology
     known = declared_prefixes(query, dialect)
     try:
-        explanation = explain(parse(query, dialect), event, ontology, prefixes=known, budget=_BUDGET)
+        explanation = explain(weighed(service, query, dialect)[0], event, ontology, prefixes=known, budget=_BUDGET)
     except EvaluationError as error:
         raise Problem(HTTPStatus.UNPROCESSABLE_ENTITY, str(error)) from error
     names = Names(ontology, known)

@@ -11,24 +11,33 @@ import asyncio
 from collections import defaultdict, deque
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from tidings.broker.core import Core, News
 from tidings.broker.http.telling import Tellers
-from tidings.broker.options import Payload
+from tidings.broker.log import Logged
+from tidings.broker.options import Carries
 
 T = TypeVar("T")
 _HELD = 1 << 20
 """Characters that wait for a reader at most."""
 
 
+class Given(NamedTuple):
+    """What is said of an event, which was accepted at that moment (in microseconds since 1970)."""
+
+    seq: int
+    text: str
+    accepted: int
+
+
 class Reader:
     """Somebody who reads a stream. `must_look` says that there may be something that he was not given."""
 
-    def __init__(self, payload: Payload) -> None:
-        self.payload = payload
+    def __init__(self, carries: Carries) -> None:
+        self.carries = carries
         self.must_look = False
-        self._given: deque[tuple[int, str]] = deque()
+        self._given: deque[Given] = deque()
         self._size = 0
         self._new = asyncio.Event()
 
@@ -43,18 +52,18 @@ class Reader:
         self._new.clear()
         return True
 
-    def take(self, place: int) -> list[tuple[int, str]]:
+    def take(self, place: int) -> list[Given]:
         """What he was given, of events behind that one."""
-        found = [each for each in self._given if each[0] > place]
+        found = [each for each in self._given if each.seq > place]
         self._given.clear()
         self._size = 0
         return found
 
-    def give(self, seq: int, text: str) -> None:
-        self._given.append((seq, text))
-        self._size += len(text)
+    def give(self, given: Given) -> None:
+        self._given.append(given)
+        self._size += len(given.text)
         if self._size > _HELD:
-            self.take(seq)
+            self.take(given.seq)
             self.must_look = True
         self._new.set()
 
@@ -93,9 +102,9 @@ class Hub:
         return sum(map(len, self._waiting.values())) + sum(map(len, self._readers.values()))
 
     @contextmanager
-    def reading(self, stream: int, payload: Payload) -> Iterator[Reader]:
+    def reading(self, stream: int, carries: Carries) -> Iterator[Reader]:
         """Be given what the stream says from now on."""
-        reader = Reader(payload)
+        reader = Reader(carries)
         with _member(self._readers, stream, reader):
             yield reader
 
@@ -117,14 +126,14 @@ class Hub:
             if not readers:
                 continue
             if news[stream]:
-                self._tellers.tell(stream, news[stream], frozenset(reader.payload for reader in tuple(readers)))
+                self._tellers.tell(stream, news[stream], frozenset(reader.carries for reader in tuple(readers)))
             else:
                 look.append(stream)
         if wake or look:
             self._loop.call_soon_threadsafe(self._wake, wake, look)
 
-    def _told(self, stream: int, seq: int, texts: Mapping[Payload, str] | None) -> None:
-        self._loop.call_soon_threadsafe(self._give, stream, seq, texts)
+    def _told(self, stream: int, logged: Logged, texts: Mapping[Carries, str] | None) -> None:
+        self._loop.call_soon_threadsafe(self._give, stream, logged, texts)
 
     # And in the loop again.
 
@@ -136,13 +145,13 @@ class Hub:
             for reader in self._readers.get(stream, ()):
                 reader.look()
 
-    def _give(self, stream: int, seq: int, texts: Mapping[Payload, str] | None) -> None:
+    def _give(self, stream: int, logged: Logged, texts: Mapping[Carries, str] | None) -> None:
         for reader in self._readers.get(stream, ()):
-            text = None if texts is None else texts.get(reader.payload)
+            text = None if texts is None else texts.get(reader.carries)
             if text is None:
                 reader.look()
             else:
-                reader.give(seq, text)
+                reader.give(Given(logged.seq, text, logged.accepted))
 
 
 @contextmanager

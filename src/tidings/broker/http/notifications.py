@@ -4,24 +4,26 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping, Sequence
 from http import HTTPStatus
-from typing import TypedDict
+from typing import NotRequired, TypedDict
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 
+from tidings.broker.core import Core
 from tidings.broker.cursors import Cursor
 from tidings.broker.http.bodies import json_of
+from tidings.broker.http.hub import Given
 from tidings.broker.http.problems import Problem
 from tidings.broker.http.service import Service
 from tidings.broker.http.subscriptions import found, limit_of
 from tidings.broker.http.telling import message
 from tidings.broker.http.waiting import BEAT, HERE, STILL_HERE
-from tidings.broker.options import PAYLOADS, Payload
+from tidings.broker.options import Carries, Options, payload_of, written_as
 from tidings.broker.payloads import told
 from tidings.broker.receiving import Subscription
-from tidings.errors import CursorError, TidingsError
+from tidings.errors import CursorError, TidingsError, UsageError
 
 _PAGE = 100
 
@@ -29,6 +31,9 @@ _PAGE = 100
 class Told(TypedDict):
     notifications: list[dict[str, object]]
     cursor: str
+    state: str
+    reason: NotRequired[str]
+    missed: NotRequired[str]
 
 
 _ACK = 1 << 12
@@ -39,15 +44,16 @@ async def notifications(request: Request) -> Response:
     caller = service.access.caller(request, "subscribe")
     standing = await found(service.core, caller.tenant, request.path_params["id"])
     subscription = Subscription(service.core, standing)
-    payload = _payload(request, standing.options.payload)
+    carries = _carries(request, standing.options)
     if "text/event-stream" in request.headers.get("accept", ""):
         after = request.headers.get("last-event-id") or request.query_params.get("after")
         # Before the answer begins: a place that is none is a problem with a status of its own.
         place = await asyncio.to_thread(subscription.start, after)
-        stream = _stream(service, subscription, str(place), payload)
+        missed = await asyncio.to_thread(subscription.missed) if after is None else None
+        stream = _stream(service, subscription, str(place), carries, missed)
         return StreamingResponse(stream, media_type="text/event-stream", headers={"cache-control": "no-store"})
     limit = limit_of(request, _PAGE, service.bounds.page)
-    page = await asyncio.to_thread(_page, subscription, request.query_params.get("after"), limit, payload)
+    page = await asyncio.to_thread(_page, subscription, request.query_params.get("after"), limit, carries)
     service.core.figures.count("told_pages", len(page["notifications"]))
     return JSONResponse(page)
 
@@ -63,46 +69,76 @@ async def ack(request: Request) -> Response:
     return Response(status_code=HTTPStatus.NO_CONTENT)
 
 
-def _payload(request: Request, usual: Payload) -> Payload:
-    given = request.query_params.get("payload", usual)
-    for payload in PAYLOADS:
-        if given == payload:
-            return payload  # type: ignore[no-any-return]
-    raise Problem(HTTPStatus.BAD_REQUEST, f"payload is one of {', '.join(PAYLOADS)}")
+def _carries(request: Request, usual: Options) -> Carries:
+    """What the subscription says, unless the reader says otherwise."""
+    payload = payload_of(request.query_params.get("payload", usual.payload))
+    return Carries(payload, written_as(request.query_params.get("format", usual.format)))
 
 
-def _page(subscription: Subscription, after: str | None, limit: int, payload: Payload) -> Told:
+def _page(subscription: Subscription, after: str | None, limit: int, carries: Carries) -> Told:
     page = subscription.page(after, limit)
-    return {"notifications": [told(each, payload) for each in page.notifications], "cursor": page.cursor}
+    answer: Told = {
+        "notifications": [told(each, carries) for each in page.notifications],
+        "cursor": page.cursor,
+        "state": "active",
+    }
+    if (reason := subscription.why_paused) is not None:
+        answer["state"], answer["reason"] = "paused", reason
+    if page.missed is not None:
+        answer["missed"] = page.missed
+    return answer
 
 
-async def _stream(service: Service, subscription: Subscription, after: str, payload: Payload) -> AsyncIterator[str]:
+async def _stream(
+    service: Service, subscription: Subscription, after: str, carries: Carries, missed: str | None
+) -> AsyncIterator[str]:
     """What there is behind a place, then what comes; until the subscription ends, or the server does."""
     yield HERE
-    place = Cursor.of(after)
-    with service.hub.reading(subscription.stream, payload) as reader:
+    if missed is not None:
+        yield _message("missed", {"upto": missed})
+    place, paused = Cursor.of(after), None
+    with service.hub.reading(subscription.stream, carries) as reader:
         while not service.hub.closing:
             reader.must_look = False
             try:
-                texts, place = await asyncio.to_thread(_texts, subscription, place, payload)
+                texts, place = await asyncio.to_thread(_texts, subscription, place, carries)
             except TidingsError as error:
-                kind = "gone" if isinstance(error, CursorError) else "error"
-                yield f"event: {kind}\ndata: {json.dumps({'detail': str(error)})}\n\n"
+                kind = "gone" if isinstance(error, CursorError) else "ended" if _is_over(error) else "error"
+                yield _message(kind, {"detail": str(error)})
                 return
             if texts:
                 service.core.figures.count("told_streams", len(texts))
                 yield "".join(texts)
                 continue
+            if (reason := subscription.why_paused) != paused:
+                yield _message("resumed", {}) if reason is None else _message("paused", {"reason": reason})
+                paused = reason
             while not reader.must_look:
                 given = reader.take(place.seq)
                 if given:
-                    place = Cursor(place.stream, given[-1][0])
-                    service.core.figures.count("told_streams", len(given))
-                    yield "".join(text for _, text in given)
+                    place = Cursor(place.stream, given[-1].seq)
+                    _count_told(service.core, given)
+                    yield "".join(each.text for each in given)
                 elif not await reader.wait(BEAT):
                     yield STILL_HERE
 
 
-def _texts(subscription: Subscription, place: Cursor, payload: Payload) -> tuple[list[str], Cursor]:
+def _count_told(core: Core, given: Sequence[Given]) -> None:
+    """All of them as if they had come with the first, which waited longest."""
+    core.figures.count("told_streams", len(given))
+    core.figures.delivery["stream"].add((core.now() - given[0].accepted) / 1e6, len(given))
+
+
+def _is_over(error: TidingsError) -> bool:
+    """Whether there is no such subscription any more."""
+    return isinstance(error, UsageError)
+
+
+def _message(kind: str, data: Mapping[str, object]) -> str:
+    """Something else than a notification: it has no id, so who resumes goes on from the last notification."""
+    return f"event: {kind}\ndata: {json.dumps(data, ensure_ascii=False)}\n\n"
+
+
+def _texts(subscription: Subscription, place: Cursor, carries: Carries) -> tuple[list[str], Cursor]:
     page = subscription.page(str(place))
-    return [message(each, payload) for each in page.notifications], Cursor.of(page.cursor)
+    return [message(each, carries) for each in page.notifications], Cursor.of(page.cursor)

@@ -10,13 +10,12 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from tidings.broker.http.bodies import body_of
-from tidings.broker.http.events import written
 from tidings.broker.http.negotiation import negotiated
 from tidings.broker.http.problems import Problem
 from tidings.broker.http.service import Service
 from tidings.broker.knowledge import Knowledge
-from tidings.rdf.event import Event
 from tidings.rdf.formats import Format
+from tidings.rdf.write import written
 
 
 async def get(request: Request) -> Response:
@@ -28,14 +27,14 @@ async def get(request: Request) -> Response:
     headers = {"etag": tag, "vary": "accept"}
     if tag in request.headers.get("if-none-match", ""):
         return Response(status_code=HTTPStatus.NOT_MODIFIED, headers=headers)
-    data = await asyncio.to_thread(written, Event("", text), format, named=False)
+    data = await asyncio.to_thread(written, text, format)
     return Response(data, media_type=format.media_type, headers=headers)
 
 
 async def put(request: Request) -> Response:
     """From now on; what subscriptions matched before stays as it is."""
     service = Service.of(request)
-    service.access.caller(request, "admin")
+    caller = service.access.caller(request, "admin")
     format = Format.of_media_type(request.headers.get("content-type", ""))
     if format is None:
         offered = ", ".join(each.media_type for each in Format)
@@ -45,7 +44,7 @@ async def put(request: Request) -> Response:
         raise Problem(HTTPStatus.PRECONDITION_FAILED, "the ontology is not as it was when you looked")
     body = await body_of(request, service.bounds.body)
     knowledge = await asyncio.to_thread(Knowledge.of_bytes, body, format, service.bounds.reading)
-    again = await asyncio.wrap_future(service.core.learn(knowledge))
+    again = await asyncio.wrap_future(service.core.learn(knowledge, caller.who))
     ontology = knowledge.ontology
     told = {"classes": len(ontology.classes), "properties": len(ontology.properties), "recompiled": len(again)}
     return JSONResponse(told, headers={"etag": _tag(knowledge.text or "")})

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, get_args
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 import tidings
+from tidings.broker.audit import LAST, What
 from tidings.broker.http import problems
 from tidings.broker.http.subscriptions import DIALECTS
 from tidings.broker.options import PAYLOADS
@@ -36,8 +37,12 @@ def _ref(name: str) -> Json:
 
 
 _BINDINGS = _list({"type": "object", "additionalProperties": {"type": "object"}})
+_DOCUMENT: Json = {"type": ["string", "object", "array"]}
+"""RDF as a text, or JSON-LD."""
+
 _OPTIONS: Json = {
     "payload": {"enum": list(PAYLOADS)},
+    "format": {"enum": _RDF},
     "labels": {"type": "object", "maxProperties": 32, "additionalProperties": {"type": "string", "maxLength": 256}},
     "ttl": {"type": "number", "exclusiveMinimum": 0, "maximum": 3_153_600_000},
     "webhook": {"type": "string", "maxLength": 2_000},
@@ -54,13 +59,22 @@ _SCHEMAS: Json = {
         source_line=_TEXT,
         hint=_TEXT,
         problems=_list({"type": "object"}),
+        score={"type": "integer"},
+        limit={"type": "integer"},
+        costs={"type": "object", "additionalProperties": {"type": "integer"}},
     ),
     "Published": _object(
         ["events"],
         events=_list(_object(["id"], id=_TEXT)),
         problems=_list(_ref("Problem")),
         matches=_list(
-            _object(["event", "subscription", "bindings"], event=_TEXT, subscription=_TEXT, bindings=_BINDINGS)
+            _object(
+                ["event", "subscription", "bindings"],
+                event=_TEXT,
+                subscription=_TEXT,
+                bindings=_BINDINGS,
+                failed=_TEXT,
+            )
         ),
     ),
     "Subscription": _object(
@@ -76,6 +90,7 @@ _SCHEMAS: Json = {
         since=_MOMENT,
         looking_back={"type": "boolean"},
         webhook_secret=_TEXT,
+        complexity={"type": "integer", "minimum": 0},
         **_OPTIONS,
     ),
     "Wanted": {
@@ -91,8 +106,20 @@ _SCHEMAS: Json = {
         event=_TEXT,
         published=_TEXT,
         bindings=_BINDINGS,
-        construct=_TEXT,
-        data=_TEXT,
+        construct=_DOCUMENT,
+        data=_DOCUMENT,
+        format={"enum": _RDF},
+        failed=_TEXT,
+    ),
+    "Entry": _object(
+        ["place", "at", "tenant", "token", "address", "what", "object"],
+        place=_NUMBER,
+        at=_MOMENT,
+        tenant=_TEXT,
+        token=_TEXT,
+        address=_TEXT,
+        what={"enum": list(get_args(What))},
+        object=_TEXT,
     ),
     "Letter": _object(
         ["cursor", "id", "event", "tries", "reason", "died"],
@@ -134,6 +161,8 @@ _WRONG: dict[int, str] = {
     412: "It is not as the condition says.",
     413: "It is too large.",
     415: "It is of a kind that is not known.",
+    422: "The query is too complex; `score` says how much, `limit` how much may be, `costs` of what it is made.",
+    429: "That is too often; `Retry-After` says when it may be asked again.",
     502: "The webhook did not take it.",
     503: "Nothing can be written just now.",
 }
@@ -141,7 +170,7 @@ _WRONG: dict[int, str] = {
 
 def _operation(id: str, summary: str, good: dict[int, Json], wrong: list[int], **more: Any) -> Json:
     answers = {str(status): answer for status, answer in good.items()}
-    for status in (400, 401, 403, *wrong, 503):
+    for status in (400, 401, 403, *wrong, 429, 503):
         answers[str(status)] = _answer(_WRONG[status], _ref("Problem"), problems.MEDIA_TYPE)
     return {"operationId": id, "summary": summary, "responses": dict(sorted(answers.items())), **more}
 
@@ -198,7 +227,7 @@ _PATHS: Json = {
             "subscribe",
             "Leave a subscription, or its next version.",
             {200: _ONE, 201: _ONE},
-            [412, 413, 415],
+            [412, 413, 415, 422],
             requestBody=_body(**dict.fromkeys(DIALECTS, _TEXT), **{"application/json": _ref("Wanted")}),
         ),
         "get": _operation("subscription", "A subscription.", {200: _ONE, 304: _answer("It is as it was.")}, [404]),
@@ -223,7 +252,12 @@ _PATHS: Json = {
                     "content": {
                         "application/json": {
                             "schema": _object(
-                                ["notifications", "cursor"], notifications=_list(_ref("Notification")), cursor=_CURSOR
+                                ["notifications", "cursor", "state"],
+                                notifications=_list(_ref("Notification")),
+                                cursor=_CURSOR,
+                                state={"enum": ["active", "paused"]},
+                                reason=_TEXT,
+                                missed=_CURSOR,
                             )
                         },
                         "text/event-stream": {"schema": _TEXT},
@@ -231,7 +265,12 @@ _PATHS: Json = {
                 }
             },
             [404, 410],
-            parameters=[_asked("after", _CURSOR), _LIMIT, _asked("payload", {"enum": list(PAYLOADS)})],
+            parameters=[
+                _asked("after", _CURSOR),
+                _LIMIT,
+                _asked("payload", {"enum": list(PAYLOADS)}),
+                _asked("format", {"enum": _RDF}),
+            ],
         ),
     },
     "/v1/subscriptions/{id}/ack": {
@@ -258,6 +297,15 @@ _PATHS: Json = {
         "parameters": [_ID, _PLACE],
         "post": _operation("send_again", "Send one again.", {204: _answer("It was taken.")}, [404, 502]),
         "delete": _operation("forget_letter", "Forget one.", {204: _answer("It is gone.")}, [404]),
+    },
+    "/v1/audit": {
+        "get": _operation(
+            "audit",
+            "Who did what, the newest first.",
+            {200: _answer("A page of it.", _object(["entries"], entries=_list(_ref("Entry")), next=_TEXT))},
+            [],
+            parameters=[_asked("before", {"type": "integer", "minimum": 0, "maximum": LAST}), _LIMIT],
+        )
     },
 }
 

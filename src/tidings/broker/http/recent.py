@@ -15,13 +15,13 @@ from tidings.broker.core import EVERYTHING, Core
 from tidings.broker.http.bodies import json_of
 from tidings.broker.http.problems import Problem
 from tidings.broker.http.service import Service
-from tidings.broker.http.subscriptions import DIALECTS, limit_of
+from tidings.broker.http.subscriptions import DIALECTS, limit_of, weighed
 from tidings.broker.http.waiting import BEAT, HERE, STILL_HERE
 from tidings.broker.log import Logged
 from tidings.broker.matching import Matching
-from tidings.lang import parse
 from tidings.lang.pattern import Dialect
 from tidings.match.base import Failure
+from tidings.match.verify import Prepared
 from tidings.rdf.terms import to_json
 
 _PAGE = 50
@@ -110,19 +110,21 @@ async def attempt(request: Request) -> Response:
         raise Problem(HTTPStatus.BAD_REQUEST, f"'query' is a text, 'dialect' one of {', '.join(DIALECTS.values())}")
     if isinstance(limit, bool) or not isinstance(limit, int) or not 1 <= limit <= service.bounds.page:
         raise Problem(HTTPStatus.BAD_REQUEST, f"'limit' is a number from 1 to {service.bounds.page}")
-    return JSONResponse(await asyncio.to_thread(_attempted, service.core, query, dialect, limit))
+    return JSONResponse(await asyncio.to_thread(_attempted, service, query, dialect, limit))
 
 
-def _attempted(core: Core, query: str, dialect: Dialect, limit: int) -> dict[str, object]:
+def _attempted(service: Service, query: str, dialect: Dialect, limit: int) -> dict[str, object]:
+    core = service.core
     failures: list[Failure] = []
-    form = parse(query, dialect)
-    alone = Matching(core.matching.engine.ontology, failures.append)
+    form, _ = weighed(service, query, dialect)
+    alone = Matching(core.matching.engine.ontology, failures.append, core.effort)
     alone.put(1, form)
+    prepared = Prepared(form)
     with core.database.reading() as reader:
         events = [each.event for each in log.newest(reader, limit)]
     matches = []
     for event, numbers in zip(events, alone.match(events), strict=True):
-        answer = alone.answer(form, event) if len(numbers) else None
+        answer = alone.answer(prepared, event) if len(numbers) else None
         if answer is not None:
             rows = [{name: to_json(term) for name, term in row.items()} for row in answer.bindings]
             matches.append({"event": event.id, "bindings": rows})

@@ -15,11 +15,15 @@ from tidings.rdf.limits import MIB, Limits
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """`body` and `query` are the bytes of a document and of a subscription; `page` is how many a page has at most."""
+    """`body` and `query` are the bytes of a document and of a subscription; `page` is how many a page has at most;
+    `complexity` is the score that a query may have; `rate` is how often a second somebody may ask, None for any.
+    """
 
     body: int = 64 * MIB
     query: int = 1 * MIB
     page: int = 1_000
+    complexity: int = 1_000
+    rate: float | None = None
 
     @property
     def reading(self) -> Limits:

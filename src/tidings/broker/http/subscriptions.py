@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
+from dataclasses import replace
 from http import HTTPStatus
 from typing import Any
 from urllib.parse import quote
@@ -19,11 +20,13 @@ from tidings.broker.http.bodies import body_of, object_of
 from tidings.broker.http.problems import Problem
 from tidings.broker.http.service import Service
 from tidings.broker.options import Options
-from tidings.broker.subscriptions import Standing, Wanted
+from tidings.broker.subscriptions import BY_OWNER, Standing, Wanted
 from tidings.delivery.webhooks import written_secret
 from tidings.errors import EventError, UsageError
+from tidings.index.unindexed import unindexed
 from tidings.lang import parse
-from tidings.lang.pattern import Dialect
+from tidings.lang.complexity import Complexity, complexity, of_text
+from tidings.lang.pattern import Dialect, Query
 from tidings.rdf.cloudevents import moment_of
 
 DIALECTS: Mapping[str, Dialect] = {
@@ -39,10 +42,11 @@ async def put(request: Request) -> Response:
     caller = service.access.caller(request, "subscribe")
     id = checked_id(request.path_params["id"])
     wanted = _wanted(caller.tenant, id, request, await body_of(request, service.bounds.query))
-    form = await asyncio.to_thread(parse, wanted.query, wanted.dialect, source=None)
+    form, score = await asyncio.to_thread(weighed, service, wanted.query, wanted.dialect)
+    wanted = replace(wanted, complexity=score)
     before = await asyncio.to_thread(_find, service.core, caller.tenant, id)
     _check_conditions(request, before)
-    done = await asyncio.wrap_future(service.core.register(wanted, form))
+    done = await asyncio.wrap_future(service.core.register(wanted, form, caller.who))
     if done.standing.looked is not None and done.new:
         # It goes on by itself; notifications come when it is done.
         request.app.state.looking.submit(service.core.look_back, done.standing)
@@ -65,7 +69,7 @@ async def pause(request: Request) -> Response:
     service = Service.of(request)
     caller = service.access.caller(request, "subscribe")
     id = request.path_params["id"]
-    standing = await asyncio.wrap_future(service.core.pause(caller.tenant, id, "by its owner"))
+    standing = await asyncio.wrap_future(service.core.pause(caller.tenant, id, BY_OWNER, caller.who))
     if standing is None:
         raise _none()
     return _answer(service, standing, HTTPStatus.OK)
@@ -74,7 +78,8 @@ async def pause(request: Request) -> Response:
 async def resume(request: Request) -> Response:
     service = Service.of(request)
     caller = service.access.caller(request, "subscribe")
-    standing = await asyncio.wrap_future(service.core.resume(caller.tenant, request.path_params["id"]))
+    id = request.path_params["id"]
+    standing = await asyncio.wrap_future(service.core.resume(caller.tenant, id, caller.who))
     if standing is None:
         raise _none()
     if standing.options.webhook is not None:
@@ -87,7 +92,7 @@ async def delete(request: Request) -> Response:
     caller = service.access.caller(request, "subscribe")
     id = request.path_params["id"]
     _check_conditions(request, await found(service.core, caller.tenant, id))
-    if await asyncio.wrap_future(service.core.end(caller.tenant, id)) is None:
+    if await asyncio.wrap_future(service.core.end(caller.tenant, id, caller.who)) is None:
         raise _none()
     return Response(status_code=HTTPStatus.NO_CONTENT)
 
@@ -110,6 +115,28 @@ async def found(core: Core, tenant: str, id: str) -> Standing:
     if standing is None:
         raise _none()
     return standing
+
+
+def weighed(service: Service, query: str, dialect: Dialect) -> tuple[Query, int]:
+    """A query as a form, and its score; a `Problem` where that is too high, or it is none."""
+    most = service.bounds.complexity
+    _check_score(of_text(query), most)
+    form = parse(query, dialect, source=None)
+    _check_score(complexity(form, query, enough=most), most)
+    tried_on_all = unindexed(form, service.core.knowledge.ontology.resource_classes)
+    found = complexity(form, query, tried_on_all=tried_on_all)
+    _check_score(found, most)
+    return form, found.score
+
+
+def _check_score(found: Complexity, most: int) -> None:
+    if found.score > most:
+        raise Problem(
+            HTTPStatus.UNPROCESSABLE_ENTITY,
+            f"the query is too complex: its score is {found.score} or more, and may be {most}; what costs most: "
+            f"{found.most()}",
+            more={"score": found.score, "limit": most, "costs": dict(found.costs)},
+        )
 
 
 def limit_of(request: Request, usual: int, most: int) -> int:
@@ -213,6 +240,8 @@ def _described(standing: Standing) -> dict[str, object]:
         "created": written_time(standing.created),
         **standing.options.told(),
     }
+    if standing.complexity is not None:
+        told["complexity"] = standing.complexity
     if standing.reason:
         told["reason"] = standing.reason
     if standing.expires is not None:

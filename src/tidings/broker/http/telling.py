@@ -15,7 +15,7 @@ from typing import TypeAlias
 from tidings.broker import subscriptions
 from tidings.broker.core import Core
 from tidings.broker.log import Logged
-from tidings.broker.options import Payload
+from tidings.broker.options import Carries
 from tidings.broker.payloads import told
 from tidings.broker.receiving import Notification
 from tidings.broker.subscriptions import Standing
@@ -25,15 +25,15 @@ _log = logging.getLogger("tidings")
 _KNOWN = 20_000
 """So many versions are not looked up again."""
 
-Told: TypeAlias = Callable[[int, int, Mapping[Payload, str] | None], None]
-"""Called with a stream, an event's place, and what is said of it, by payload; None where readers have to look."""
+Told: TypeAlias = Callable[[int, Logged, Mapping[Carries, str] | None], None]
+"""Called with a stream, an event, and what is said of it, as it is wanted; None where readers have to look."""
 
-_Job: TypeAlias = tuple[int, Sequence[tuple[int, Logged]], frozenset[Payload]]
+_Job: TypeAlias = tuple[int, Sequence[tuple[int, Logged]], frozenset[Carries]]
 
 
-def message(notification: Notification, payload: Payload) -> str:
+def message(notification: Notification, carries: Carries) -> str:
     """A notification as a stream has it."""
-    data = json.dumps(told(notification, payload), ensure_ascii=False)
+    data = json.dumps(told(notification, carries), ensure_ascii=False)
     return f"id: {notification.cursor}\nevent: notification\ndata: {data}\n\n"
 
 
@@ -46,9 +46,9 @@ class Tellers:
         for number, jobs in enumerate(self._jobs):
             Thread(target=self._run, args=(jobs,), name=f"tidings-tell-{number}", daemon=True).start()
 
-    def tell(self, stream: int, news: Sequence[tuple[int, Logged]], payloads: frozenset[Payload]) -> None:
+    def tell(self, stream: int, news: Sequence[tuple[int, Logged]], wanted: frozenset[Carries]) -> None:
         """What is new in a stream, with what its readers want of it."""
-        self._jobs[stream % len(self._jobs)].put((stream, news, payloads))
+        self._jobs[stream % len(self._jobs)].put((stream, news, wanted))
 
     def close(self) -> None:
         for jobs in self._jobs:
@@ -56,24 +56,24 @@ class Tellers:
 
     def _run(self, jobs: SimpleQueue[_Job | None]) -> None:
         while (job := jobs.get()) is not None:
-            stream, news, payloads = job
+            stream, news, wanted = job
             for number, logged in news:
                 try:
-                    texts = self._texts(number, logged, payloads)
+                    texts = self._texts(number, logged, wanted)
                 except Exception as error:
                     # Whoever reads it looks for himself, and is told then.
                     if not isinstance(error, TidingsError):
                         _log.exception("what a stream says")
                     texts = None
-                self._told(stream, logged.seq, texts)
+                self._told(stream, logged, texts)
 
-    def _texts(self, number: int, logged: Logged, payloads: frozenset[Payload]) -> Mapping[Payload, str] | None:
+    def _texts(self, number: int, logged: Logged, wanted: frozenset[Carries]) -> Mapping[Carries, str] | None:
         standing = self._found(number)
         if standing is None or standing.since is not None:
             # One that looks back may not have come so far.
             return None
         notification = Notification(self._core, standing, logged)
-        return {payload: message(notification, payload) for payload in payloads}
+        return {carries: message(notification, carries) for carries in wanted}
 
     def _found(self, number: int) -> Standing | None:
         standing = self._standing.get(number)

@@ -15,13 +15,13 @@ import logging
 import threading
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from functools import cache, partial
 from itertools import accumulate, pairwise
 from operator import attrgetter
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -52,6 +52,9 @@ _MERGE_SHARE = 20
 """One in so many subscriptions may be live before a merge."""
 
 _FEW = 50
+
+Verifying: TypeAlias = Callable[[str], AbstractContextManager[object]]
+"""Around a look of the verifier at the subscription of this id."""
 
 _log = logging.getLogger("tidings")
 
@@ -153,7 +156,8 @@ def _meaning(event: Event, known: Callable[[], Ontology]) -> Meaning:
 class Fast:
     """An `Engine` that takes every subscription. `merge_at` is how many subscriptions at least are live before they are
     merged with the others; `weak` cuts hashes down, for tests of what collisions do; `usage` decides under what they
-    are filed, in place of what is counted here.
+    are filed, in place of what is counted here. `verifying` is entered, with the id of a subscription, as long as the
+    verifier looks at it, which may take `seconds`.
     """
 
     name = "fast"
@@ -167,8 +171,12 @@ class Fast:
         merge_at: int = _MERGE_AT,
         weak: int = ALL_BITS,
         usage: Usage | None = None,
+        seconds: float | None = None,
+        verifying: Verifying = nullcontext,
     ) -> None:
         self._budget = budget
+        self._seconds = seconds
+        self._verifying = verifying
         self._now = now or current_time()
         self._merge_at = merge_at
         self._weak = weak
@@ -405,14 +413,16 @@ class Fast:
         """Whether the verifier finds a match; a failure is reported."""
         self.count(asked=1)
         try:
-            return part.prepared(number).matches(meaning, budget=self._budget, now=self._now)
+            with self._verifying(part.id(number)):
+                prepared = part.prepared(number)
+                return prepared.matches(meaning, budget=self._budget, now=self._now, seconds=self._seconds)
         except EvaluationError as error:
             self.count(failures=1)
             report(Failure(meaning.event.id, part.id(number), str(error)))
             return False
 
     def answer(self, prepared: Callable[[], Prepared], meaning: Callable[[], Meaning]) -> Answer:
-        answer = prepared().solve(meaning(), budget=self._budget, now=self._now)
+        answer = prepared().solve(meaning(), budget=self._budget, now=self._now, seconds=self._seconds)
         assert answer is not None, "a match has a solution"
         return answer
 
@@ -422,6 +432,11 @@ class Fast:
         with self._counting:
             for name, number in more.items():
                 self._counts[name] += number
+
+    @property
+    def candidates(self) -> int:
+        """Decided since the start."""
+        return self._counts["candidates"]
 
     def stats(self) -> Mapping[str, int | float]:
         """Events; filings visited and candidates decided; subscriptions that the verifier was asked about; matches and

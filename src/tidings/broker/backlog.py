@@ -1,0 +1,191 @@
+"""How much waits for each subscriber, and what becomes of too much: the oldest goes, and his next cursor says so.
+
+Notifications are no rows of their own, so what waits is counted here, per stream, in memory. A count is never too low.
+It may be too high, since who acknowledges does not say how many; so before anything is dropped, and now and then for
+those who acknowledged, the stream is counted anew. A tenth more than has to go is dropped: so a stream that nobody
+reads is looked at once in many notifications, and not at each.
+
+After a start the log is counted a block at a time. Until that is done counts are of what has come since.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from functools import partial
+from threading import Lock
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from tidings.broker import log, looking, postings, subscriptions
+from tidings.broker.log import Numbers
+from tidings.broker.subscriptions import Standing
+
+if TYPE_CHECKING:
+    from tidings.broker.core import Core
+
+_ANEW = 100
+"""Streams of those who acknowledged that are counted anew in one go."""
+
+_MORE = 10_000
+"""Beyond twice what may wait, so many are counted at once; there may be more."""
+
+
+class Backlog:
+    """`most` is how many notifications may wait in a stream."""
+
+    def __init__(self, core: Core, most: int) -> None:
+        self._core = core
+        self._most = most
+        self._counts: Counter[int] = Counter()
+        self._lock = Lock()
+        self._over: set[int] = set()
+        self._stale: set[int] = set()
+        self._done, self._upto = 0, core.last
+        self._positions: dict[int, int] | None = None
+
+    @property
+    def total(self) -> int:
+        with self._lock:
+            return self._counts.total()
+
+    @property
+    def largest(self) -> int:
+        with self._lock:
+            return max(self._counts.values(), default=0)
+
+    def waiting(self, stream: int) -> int:
+        with self._lock:
+            return self._counts[stream]
+
+    # ------------------------------------------------------------------------------------ from the thread that writes
+
+    def add(self, more: Mapping[int, int]) -> None:
+        """So many notifications more for each of these streams."""
+        with self._lock:
+            counts, most = self._counts, self._most
+            counts.update(more)
+            self._over.update([stream for stream in more if counts[stream] > most])
+
+    def acknowledged(self, stream: int, left: int | None) -> None:
+        """So many are left; None where that is not known."""
+        with self._lock:
+            if left is None:
+                self._stale.add(stream)
+            else:
+                self._counts[stream] = left
+
+    def forget(self, stream: int) -> None:
+        """It has ended."""
+        with self._lock:
+            self._counts.pop(stream, None)
+
+    def stale(self, streams: Iterable[int]) -> None:
+        """Some of what waited there is gone."""
+        with self._lock:
+            self._stale.update(streams)
+
+    # ----------------------------------------------------------------------------------------------------- the upkeep
+
+    def once(self) -> None:
+        if self._done < self._upto:
+            self._count_block()
+        with self._lock:
+            over, self._over = self._over, set()
+            some = [self._stale.pop() for _ in range(min(_ANEW, len(self._stale)))]
+        for stream in over:
+            self._shorten(stream)
+        for stream in set(some) - over:
+            self._count(stream)
+
+    def _shorten(self, stream: int) -> None:
+        """Drop the oldest, if there are indeed too many."""
+        seqs = self._count(stream)
+        if len(seqs) <= self._most:
+            return
+        gone = len(seqs) - self._most + self._most // 10
+        self._core.change(partial(_drop, stream=stream, seq=seqs[gone - 1])).result()
+        self._core.figures.count("dropped", gone)
+        with self._lock:
+            self._counts[stream] -= gone
+            if self._counts[stream] > self._most:
+                self._over.add(stream)
+
+    def _count(self, stream: int) -> list[int]:
+        """What waits there, by its events, the oldest first. What comes meanwhile may be counted twice, until the next
+        time.
+        """
+        most = 2 * self._most + _MORE
+        with self._lock:
+            before = self._counts[stream]
+        core = self._core
+        with core.database.reading() as reader:
+            those = subscriptions.versions(reader, stream)
+            place = max(subscriptions.progress(reader, stream)) if those else 0
+        if not those or those[-1].state not in ("active", "paused"):
+            self.forget(stream)
+            return []
+        newest = {each.number: core.newest.behind(each.number, place) for each in those}
+        with core.database.reading() as reader:
+            found = {seq for each in those for seq in _seqs(reader, each, newest[each.number], place, most)}
+        with self._lock:
+            # Of more than could be counted it is known that there are at least so many.
+            less = 0 if len(found) >= most else before - len(found)
+            self._counts[stream] = max(self._counts[stream] - less, len(found))
+        return sorted(found)[:most]
+
+    # ------------------------------------------------------------------------------------------------- after a start
+
+    def _count_block(self) -> None:
+        """Count the next block of the log, and at its end what is in no block, and what looked back."""
+        with self._core.database.reading() as reader:
+            if self._positions is None:
+                self._positions = dict(subscriptions.positions(reader))
+                self.add(_earlier(reader, self._core.stream_of, self._positions))
+            block = postings.block_behind(reader, self._done)
+            if block is not None:
+                pairs, upto = postings.pairs_of(reader, block), min(block.last, self._upto)
+            else:
+                pairs, upto = postings.Pairs.of(log.matched_between(reader, self._done, self._upto)), self._upto
+        among = (pairs.seqs > self._done) & (pairs.seqs <= upto)
+        self.add(_waiting(pairs.numbers[among], pairs.seqs[among], dict(self._core.stream_of), self._positions))
+        self._done = upto
+
+
+def _seqs(reader: sqlite3.Connection, standing: Standing, newest: list[int], after: int, most: int) -> list[int]:
+    seqs = looking.earlier(reader, standing.number, after, most) if standing.since is not None else []
+    return seqs + postings.written(reader, standing.number, after, most) + newest
+
+
+def _drop(writer: sqlite3.Connection, stream: int, seq: int) -> None:
+    subscriptions.drop(writer, stream, seq)
+    writer.execute(
+        "DELETE FROM earlier WHERE seq <= ? AND number IN (SELECT number FROM subscriptions WHERE stream = ?)",
+        (seq, stream),
+    )
+
+
+def _earlier(reader: sqlite3.Connection, stream_of: Mapping[int, int], positions: Mapping[int, int]) -> Counter[int]:
+    counts: Counter[int] = Counter()
+    for number, seq in reader.execute("SELECT number, seq FROM earlier"):
+        stream = stream_of.get(number, 0)
+        counts[stream] += seq > positions.get(stream, seq)
+    return +counts
+
+
+def _waiting(
+    numbers: Numbers, seqs: npt.NDArray[np.int64], stream_of: Mapping[int, int], positions: Mapping[int, int]
+) -> dict[int, int]:
+    """How many of these wait in each stream that stands."""
+    if not len(numbers) or not positions:
+        return {}
+    streams_of = np.zeros(max(int(numbers.max()), *stream_of) + 1, np.int64)
+    streams_of[list(stream_of)] = list(stream_of.values())
+    places = np.full(max(int(streams_of.max()), *positions) + 1, np.iinfo(np.int64).max)
+    places[list(positions)] = list(positions.values())
+    streams = streams_of[numbers]
+    found, counts = np.unique(streams[seqs > places[streams]], return_counts=True)
+    return dict(zip(found.tolist(), counts.tolist(), strict=True))
