@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
 
@@ -28,11 +29,11 @@ _APT = [
 _WANTED = ["install", "--no-install-recommends", "chromium"]
 # What is fetched may be broken off; what is being unpacked had better come to its end.
 _BY_PACKAGES = (
-    ([*_APT, "update"], 60),
-    ([*_APT, *_WANTED, "--download-only"], 90),
-    ([*_APT, *_WANTED, "--no-download"], 180),
+    ([*_APT, "update"], 45),
+    ([*_APT, *_WANTED, "--download-only"], 75),
+    ([*_APT, *_WANTED, "--no-download"], 120),
 )
-_BY_PLAYWRIGHT = (([sys.executable, "-m", "playwright", "install", "chromium"], 90),)
+_BY_PLAYWRIGHT = (([sys.executable, "-m", "playwright", "install", "chromium"], 60),)
 
 
 def main() -> None:
@@ -52,16 +53,24 @@ def _there() -> str | None:
 
 def _run(commands: tuple[tuple[list[str], int], ...]) -> str:
     """How it ended, in a few words."""
-    environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
     for command, seconds in commands:
-        try:
-            done = subprocess.run(
-                command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=seconds, env=environment
-            )
-        except (OSError, subprocess.TimeoutExpired) as error:
-            return type(error).__name__
-        if done.returncode:
-            return next(reversed((done.stderr or done.stdout).strip().splitlines()), f"exit code {done.returncode}")
+        with subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            env={**os.environ, "DEBIAN_FRONTEND": "noninteractive"},
+            start_new_session=True,
+        ) as process:
+            try:
+                said, _ = process.communicate(timeout=seconds)
+            except subprocess.TimeoutExpired:
+                # With all that it has started, which would otherwise go on.
+                os.killpg(process.pid, signal.SIGTERM)
+                return f"not done after {seconds} seconds"
+        if process.returncode:
+            return next(reversed(said.strip().splitlines()), f"exit code {process.returncode}")
     return "done"
 
 

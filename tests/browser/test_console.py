@@ -23,7 +23,8 @@ SELECT ?what WHERE {
 }"""
 RIGHT = WRONG.replace("<<", "<")
 HOSTILE = '<img src=x onerror="window.hurt=1">'
-PHONE = {"width": 360, "height": 740}
+PATIENCE = 60_000
+expect.set_options(timeout=PATIENCE)
 
 
 @pytest.fixture(scope="module")
@@ -44,7 +45,7 @@ def opened(
 ) -> Iterator[Page]:
     """The console, watched: it asks no other host, no script of it fails, and the browser has nothing to forbid."""
     with browser.new_context(viewport={"width": width, "height": height}, color_scheme=scheme) as context:
-        context.set_default_timeout(10_000)
+        context.set_default_timeout(PATIENCE)
         page = context.new_page()
         asked: set[str] = set()
         wrong: list[str] = []
@@ -65,7 +66,7 @@ def page(browser: Browser, server: Server) -> Iterator[Page]:
 
 
 def subscribe(page: Page, name: str, query: str) -> None:
-    page.get_by_label("Name").fill(name)
+    page.get_by_label("Name", exact=True).fill(name)
     page.get_by_label("What to be told of").fill(query)
     page.get_by_role("button", name="Subscribe", exact=True).click()
 
@@ -288,6 +289,6 @@ def test_it_connects_again(browser: Browser, tmp_path: Path) -> None:
         first.kill()
         expect(page.locator("#state")).to_contain_text("not connected")
         with Server(tmp_path, "--open", "--port", first.url.rpartition(":")[2]):
-            expect(page.locator("#state")).to_have_text("connected", timeout=20_000)
+            expect(page.locator("#state")).to_have_text("connected")
             page.get_by_role("button", name="Publish", exact=True).click()
             expect(page.locator("#events li")).to_have_count(2)

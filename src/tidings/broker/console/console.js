@@ -1,6 +1,6 @@
 // The console: one page on which a person writes subscriptions, publishes, and sees what comes of it.
 
-import { $, button, make, many, option, pause } from "./page.js";
+import { $, button, make, many, option, pause, short } from "./page.js";
 import { asked, subscriptionPath, token } from "./api.js";
 import { editor } from "./editor.js";
 import { follow, forget } from "./live.js";
@@ -33,7 +33,7 @@ async function attempt() {
     const said = tried ? `${matches.length} of the last ${many(tried, "event")} ${matches.length === 1 ? "matches" : "match"}.${rest}` : "There are no events yet to try it on.";
     $("tried").textContent = failed.length ? `${said} On ${many(failed.length, "event")} it failed: ${failed[0]}` : said;
     $("found").replaceChildren(...matches.slice(0, SHOWN).map((match) => make("li", "", "",
-      make("span", "id", match.event), button("match", "why", `Why ${match.event} matches`, () => why(match.event)))));
+      make("span", "id", short(match.event)), button("match", "why", `Why ${match.event} matches`, () => why(match.event)))));
   } catch (error) {
     $("tried").textContent = "";
     query.mark(error);

@@ -18,7 +18,7 @@ export function editor(name, submit) {
       const list = (from, to) => Array.from({ length: to - from + 1 }, (_, n) => `${from + n}\n`).join("");
       if (wrong) {
         numbers.replaceChildren(
-          list(1, wrong.line - 1), make("span", "bad", `${wrong.line}\n`), list(wrong.line + 1, lines.length));
+          list(1, wrong.line - 1), make("span", "bad", String(wrong.line)), "\n", list(wrong.line + 1, lines.length));
       } else {
         numbers.replaceChildren(list(1, lines.length));
       }

@@ -1,6 +1,6 @@
 // Events as they come, each with the caller's own matches.
 
-import { $, button, make, many } from "./page.js";
+import { $, button, make, many, short } from "./page.js";
 import { asked, stream } from "./api.js";
 import { why } from "./why.js";
 
@@ -10,6 +10,7 @@ const seen = { events: 0, matches: 0 };
 let last = 0; // the place of the newest event
 let waiting = []; // what is not on the page yet
 let drawing = false;
+let counting = false;
 
 const chosen = () => $("only").checked ? kept.matched : kept.all;
 const held = () => $("hold").getAttribute("aria-pressed") === "true";
@@ -17,8 +18,8 @@ const held = () => $("hold").getAttribute("aria-pressed") === "true";
 function row(event) {
   const time = make("time", "when", new Date(event.published).toLocaleTimeString());
   time.dateTime = time.title = event.published;
-  const matches = event.matches.map((id) => button("match", id, `Why ${id} matches`, () => why(event.id, id)));
-  const li = make("li", "", "", time, button("id link", event.id, `Look at ${event.id}`, () => why(event.id)), ...matches);
+  const matches = event.matches.map((id) => button("match", short(id, 40), `Why ${id} matches`, () => why(event.id, id)));
+  const li = make("li", "", "", time, button("id link", short(event.id), `Look at ${event.id}`, () => why(event.id)), ...matches);
   if (event.fresh) li.classList.add("fresh");
   return li;
 }
@@ -29,24 +30,26 @@ function redraw() {
   count();
 }
 
-// Many may come at once: the page is changed once a frame, and never holds more than it shows.
+// Many may come at once: the page is changed ten times a second at most, and never holds more than it shows. How many
+// there were is read out to who cannot see it, so it is said less often.
 function soon() {
-  if (drawing) return;
-  drawing = true;
-  setTimeout(() => {
-    drawing = false;
-    if (!held()) {
-      $("events").prepend(...waiting.slice(-MOST).reverse().map(row));
-      waiting = [];
-      while ($("events").children.length > MOST) $("events").lastChild.remove();
-    }
-    count();
-  }, 100);
+  if (!drawing) setTimeout(put, 100);
+  if (!counting) setTimeout(count, 1000);
+  drawing = counting = true;
+}
+
+function put() {
+  drawing = false;
+  if (held()) return;
+  $("events").prepend(...waiting.slice(-MOST).reverse().map(row));
+  waiting = [];
+  while ($("events").children.length > MOST) $("events").lastChild.remove();
 }
 
 function count() {
+  counting = false;
   const since = `${many(seen.events, "event")} and ${many(seen.matches, "match", "matches")} since this page was opened`;
-  const text = `${since}.${waiting.length ? ` ${many(waiting.length, "newer one")} held back.` : ""}`;
+  const text = `${since}.${held() && waiting.length ? ` ${many(waiting.length, "newer one")} held back.` : ""}`;
   if ($("counts").textContent !== text) $("counts").textContent = text;
 }
 
@@ -88,6 +91,7 @@ $("only").addEventListener("change", redraw);
 $("hold").addEventListener("click", () => {
   $("hold").setAttribute("aria-pressed", String(!held()));
   $("hold").textContent = held() ? "Go on" : "Hold";
-  soon();
+  put();
+  count();
 });
 count();

@@ -14,6 +14,7 @@ export function button(kind, text, label, action) {
   const made = make("button", kind, text);
   made.type = "button";
   if (label !== text) made.setAttribute("aria-label", label);
+  if (text.includes("…")) made.title = label;
   made.addEventListener("click", action);
   return made;
 }
@@ -25,6 +26,12 @@ export function option(value, text) {
 }
 
 export const many = (count, one, more = `${one}s`) => `${count.toLocaleString("en")} ${count === 1 ? one : more}`;
+
+// Long names are shown by their beginning and end; the whole is in a title, and read out.
+export function short(text, most = 48) {
+  const signs = [...text];
+  return signs.length > most ? `${signs.slice(0, most - 15).join("")}…${signs.slice(-14).join("")}` : text;
+}
 
 // Waiting, unless it is called off.
 export const pause = (milliseconds, signal) => new Promise((done) => {

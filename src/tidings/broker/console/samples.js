@@ -35,8 +35,9 @@ export const EVENTS = [
   { about: "A notebook is offered", format: "application/trig", text: (n) => `@prefix : <http://shop.example/> .
 
 GRAPH :offer-${n} {
-  _:H a :Offer ; :sells :pc-${n} ; :price ${240 + (n % 9) * 20} ; :seller :ann .
-  :pc-${n} a :Notebook ; :says "As good as new, with two games." .
+  _:H a :Offer ; :sells :pc-${n} ; :seller :ann ;
+    :price ${240 + (n % 9) * 20} .
+  :pc-${n} a :Notebook ; :says "As good as new." .
 }` },
   { about: "A phone is offered", format: "text/turtle", text: (n) => `@prefix : <http://shop.example/> .
 

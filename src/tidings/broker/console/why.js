@@ -39,7 +39,7 @@ async function explain() {
   try {
     const [words, picture] = await Promise.all([
       asked("/v1/explain", { json }),
-      ask("/v1/explain", { json, headers: { accept: "image/svg+xml" } }).then((answer) => answer.blob()),
+      ask("/v1/explain", { json, headers: { accept: "image/svg+xml" } }).then((answer) => answer.text()),
     ]);
     if (mine === turn) show(words, picture);
   } catch (error) {
@@ -51,7 +51,7 @@ async function explain() {
 
 function show(words, picture) {
   URL.revokeObjectURL($("picture").src);
-  $("picture").src = $("save").href = URL.createObjectURL(picture);
+  $("picture").src = $("save").href = URL.createObjectURL(new Blob([picture], { type: "image/svg+xml" }));
   $("picture").alt = `The graph of the event, with what ${words.matches ? "matched" : "comes nearest"} highlighted`;
   $("words").textContent = words.text;
   $("why-title").textContent = words.matches ? "Why it matches" : "Why it does not match";
