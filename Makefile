@@ -4,14 +4,18 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: run test lint format types bench soak clean
+.PHONY: run test lint format types browser bench soak clean
 
 run: $(READY)
 	$(BIN)/tidings demo --output build/demo
 
 # With a fixed hash seed the generated cases are the same on every run; `make soak` finds new ones.
-test: $(READY) lint
+test: $(READY) lint browser
 	PYTHONHASHSEED=0 $(BIN)/python -m pytest -n auto --dist worksteal
+
+# A Chromium for the tests of the console, where there is none and one can be installed; else those tests skip.
+browser: $(READY)
+	$(BIN)/python -m tests.browser.install
 
 lint: $(READY)
 	$(BIN)/ruff check .

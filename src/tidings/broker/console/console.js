@@ -1,239 +1,157 @@
-// The console: one page, no other host. What it shows comes from the same paths that any client uses.
+// The console: one page on which a person writes subscriptions, publishes, and sees what comes of it.
 
-const $ = (id) => document.getElementById(id);
-const MOST_EVENTS = 100;
-const SAMPLES = [
-  ["application/trig", (n) => `@prefix : <http://shop.example/> .
+import { $, button, make, many, option, pause, short } from "./page.js";
+import { asked, subscriptionPath, token } from "./api.js";
+import { editor } from "./editor.js";
+import { follow, forget } from "./live.js";
+import { ids, onEdit, refresh } from "./own.js";
+import { EVENTS, SUBSCRIPTIONS } from "./samples.js";
+import { connect, why } from "./why.js";
 
-GRAPH :offer-${n} {
-  :pc-${n} a :Notebook ; :price ${300 + (n % 7) * 40} ;
-    :says "As good as new, with two games from Rio." .
-}`],
-  ["text/turtle", (n) => `@prefix : <http://shop.example/> .
+const SHOWN = 10;
+const query = editor("query", attempt);
+const event = editor("event", () => $("publish").requestSubmit());
+const composed = () => ({ query: query.text, dialect: $("dialect").value });
 
-:phone-${n} a :Phone ; :price ${100 + (n % 5) * 60} ; :says "Cell phone, hardly used." .`],
-];
-const QUERY = `PREFIX : <http://shop.example/>
-SELECT ?what ?price WHERE {
-  ?what :price ?price .
-  FILTER(?price < 400)
-}`;
+// --------------------------------------------------------------------------------------------------- write a subscription
 
-let token = sessionStorage.getItem("token") ?? "";
-
-async function ask(path, options = {}) {
-  const headers = { ...(options.headers ?? {}) };
-  if (token) headers.authorization = `Bearer ${token}`;
-  const answer = await fetch(path, { ...options, headers });
-  if (answer.ok) return answer;
-  let problem = {};
-  try { problem = await answer.json(); } catch { /* not every answer has a document */ }
-  throw Object.assign(new Error(problem.detail ?? `the server answered ${answer.status}`), { problem, status: answer.status });
-}
-
-function told(error) {
-  const { hint } = error.problem ?? {};
-  return hint ? `${error.message}\n${hint}` : error.message;
-}
-
-function item(...parts) {
-  const li = document.createElement("li");
-  li.append(...parts);
-  return li;
-}
-
-function span(kind, text) {
-  const made = document.createElement("span");
-  made.className = kind;
-  made.textContent = text;
-  return made;
-}
-
-function button(kind, text, action) {
-  const made = document.createElement("button");
-  made.type = "button";
-  made.className = kind;
-  made.textContent = text;
-  made.addEventListener("click", action);
-  return made;
-}
-
-const clock = (moment) => moment ? new Date(moment).toLocaleTimeString() : "";
-
-// ------------------------------------------------------------------------------------------------------------ the editor
-
-let wrong = null; // {line, column}
-
-function draw() {
-  const text = $("query").value;
-  const lines = text.split("\n");
-  $("numbers").replaceChildren(...lines.flatMap((_, n) => {
-    const bad = wrong?.line === n + 1;
-    return [span(bad ? "bad" : "", String(n + 1)), "\n"];
-  }));
-  const marks = $("marks");
-  marks.replaceChildren();
-  if (wrong?.line && wrong.line <= lines.length) {
-    const characters = [...lines[wrong.line - 1]];
-    const at = Math.min((wrong.column ?? 1) - 1, characters.length);
-    const word = characters.slice(at).join("").match(/^[^\s{}();,]+/)?.[0] ?? characters[at] ?? " ";
-    const mark = document.createElement("mark");
-    mark.textContent = word;
-    marks.append(lines.slice(0, wrong.line - 1).join("\n") + (wrong.line > 1 ? "\n" : ""), characters.slice(0, at).join(""), mark);
-  }
-  marks.scrollTo($("query").scrollLeft, $("query").scrollTop);
-  $("numbers").scrollTop = $("query").scrollTop;
-  $("query").toggleAttribute("aria-invalid", Boolean(wrong));
-}
-
-function showWrong(error) {
-  const { line, column } = error?.problem ?? {};
-  wrong = line ? { line, column } : null;
-  $("wrong").textContent = error ? (line ? `Line ${line}, column ${column ?? 1}: ${told(error)}` : told(error)) : "";
-  draw();
-}
-
-$("query").value = QUERY;
-$("query").addEventListener("input", () => { wrong = null; $("wrong").textContent = ""; draw(); });
-$("query").addEventListener("scroll", draw);
-
-const composed = () => ({ query: $("query").value, dialect: $("dialect").value });
-
-$("try").addEventListener("click", async () => {
+function write({ name, dialect, text }) {
+  $("name").value = name;
+  $("dialect").value = dialect;
+  query.text = text;
   $("tried").textContent = "";
   $("found").replaceChildren();
-  try {
-    const answer = await ask("/v1/try", {
-      method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(composed()),
-    });
-    const { tried, matches } = await answer.json();
-    showWrong(null);
-    $("tried").textContent = `${matches.length} of the last ${tried} events match.`;
-    $("found").replaceChildren(...matches.slice(0, 20).map((match) => item(
-      span("id", match.event), button("match", "why", () => explain({ ...composed(), event: match.event })))));
-  } catch (error) { showWrong(error); }
-});
-
-$("subscribe").addEventListener("submit", async (submitted) => {
-  submitted.preventDefault();
-  try {
-    await ask(`/v1/subscriptions/${encodeURIComponent($("name").value)}`, {
-      method: "PUT", headers: { "content-type": "application/json" }, body: JSON.stringify(composed()),
-    });
-    showWrong(null);
-    $("tried").textContent = `Subscribed: ${$("name").value}.`;
-    await subscriptions();
-  } catch (error) { showWrong(error); }
-});
-
-async function subscriptions() {
-  const { subscriptions } = await (await ask("/v1/subscriptions?limit=100")).json();
-  $("subscriptions").replaceChildren(...subscriptions.map((each) => item(
-    span("id", each.id), span("when", `version ${each.version}`),
-    ...(each.state === "paused" ? [span("paused", `paused: ${each.reason ?? ""}`)] : []),
-    button("small", "show", () => { $("query").value = each.query; $("dialect").value = each.dialect; $("name").value = each.id; showWrong(null); }),
-    button("small", "end", async () => {
-      await ask(`/v1/subscriptions/${encodeURIComponent(each.id)}`, { method: "DELETE" });
-      await subscriptions();
-    }))));
 }
 
-// ------------------------------------------------------------------------------------------------------------ publishing
-
-let samples = Math.floor(Math.random() * 100000);
-
-function sample() {
-  const [format, text] = SAMPLES[samples % SAMPLES.length];
-  $("format").value = format;
-  $("event").value = text(samples);
-  samples += 1;
-}
-
-$("sample").addEventListener("click", sample);
-$("publish").addEventListener("submit", async (submitted) => {
-  submitted.preventDefault();
-  $("unpublished").textContent = "";
+async function attempt() {
+  $("tried").textContent = "Trying…";
+  $("found").replaceChildren();
   try {
-    const answer = await ask("/v1/events", {
-      method: "POST", headers: { "content-type": $("format").value }, body: $("event").value,
-    });
-    const { problems } = await answer.json();
-    if (problems) $("unpublished").textContent = problems.map((each) => `Line ${each.line}: ${each.detail}`).join("\n");
-    sample();
+    const { tried, matches, failed } = await asked("/v1/try", { json: composed() });
+    query.clear();
+    const rest = matches.length > SHOWN ? ` The newest ${SHOWN}:` : "";
+    const said = tried ? `${matches.length} of the last ${many(tried, "event")} ${matches.length === 1 ? "matches" : "match"}.${rest}` : "There are no events yet to try it on.";
+    $("tried").textContent = failed.length ? `${said} On ${many(failed.length, "event")} it failed: ${failed[0]}` : said;
+    $("found").replaceChildren(...matches.slice(0, SHOWN).map((match) => make("li", "", "",
+      make("span", "id", short(match.event)), button("match", "why", `Why ${match.event} matches`, () => why(match.event)))));
   } catch (error) {
-    const { line } = error.problem ?? {};
-    $("unpublished").textContent = line ? `Line ${line}: ${told(error)}` : told(error);
-  }
-});
-
-// ---------------------------------------------------------------------------------------------------------------- events
-
-function show(event) {
-  const matches = event.matches.map((id) => button("match", id, () => explain({ subscription: id, event: event.id })));
-  $("events").prepend(item(span("id", event.id), ...matches, span("when", clock(event.published))));
-  while ($("events").children.length > MOST_EVENTS) $("events").lastChild.remove();
-}
-
-async function explain(asked) {
-  const body = JSON.stringify(asked);
-  const headers = { "content-type": "application/json" };
-  try {
-    const [words, picture] = await Promise.all([
-      ask("/v1/explain", { method: "POST", headers, body }).then((answer) => answer.json()),
-      ask("/v1/explain", { method: "POST", headers: { ...headers, accept: "image/svg+xml" }, body }).then((answer) => answer.blob()),
-    ]);
-    URL.revokeObjectURL($("picture").src);
-    $("picture").src = URL.createObjectURL(picture);
-    $("picture").alt = `The graph of ${words.event}, with what matched highlighted`;
-    $("words").textContent = words.text;
-    $("reason").hidden = false;
-    $("reason").scrollIntoView({ behavior: "smooth", block: "nearest" });
-    $("why").textContent = words.matches ? "Why it matched" : "Why it did not match";
-  } catch (error) { $("state").textContent = told(error); }
-}
-
-async function live() {
-  const { events } = await (await ask("/v1/events?limit=20")).json();
-  $("events").replaceChildren();
-  for (const event of events.reverse()) show(event);
-  const answer = await ask(`/v1/events?after=${events.at(-1)?.place ?? 0}`, { headers: { accept: "text/event-stream" } });
-  $("state").textContent = "connected";
-  const lines = answer.body.pipeThrough(new TextDecoderStream()).getReader();
-  let rest = "";
-  for (;;) {
-    const { value, done } = await lines.read();
-    if (done) return;
-    const parts = (rest + value).split("\n\n");
-    rest = parts.pop();
-    for (const part of parts) {
-      const data = part.split("\n").find((line) => line.startsWith("data: "));
-      if (data) show(JSON.parse(data.slice(6)));
-    }
+    $("tried").textContent = "";
+    query.mark(error);
   }
 }
 
-async function start() {
-  for (let wait = 1000; ; wait = Math.min(2 * wait, 15000)) {
-    try {
-      await subscriptions();
-      await live();
-      wait = 1000;
-      $("state").textContent = "connecting again…";
-    } catch (error) {
-      $("state").textContent = error.status === 401 ? "This broker wants a token." : `not connected: ${error.message}`;
-      if (error.status === 401) return;
-    }
-    await new Promise((done) => setTimeout(done, wait));
-  }
-}
-
-$("access").addEventListener("submit", (submitted) => {
+async function subscribe(submitted) {
   submitted.preventDefault();
-  token = $("token").value.trim();
-  sessionStorage.setItem("token", token);
-  start();
-});
+  $("tried").textContent = "";
+  $("found").replaceChildren();
+  const id = $("name").value;
+  try {
+    const { version } = await asked(subscriptionPath(id), { method: "PUT", json: composed() });
+    query.clear();
+    $("tried").textContent = `Subscribed: ${id}, version ${version}, hears of what is published from now on.`;
+    await refresh();
+  } catch (error) { query.mark(error); }
+}
 
-sample();
-draw();
+$("query-sample").append(option("", "a sample…"), ...SUBSCRIPTIONS.map((each, n) => option(n, each.about)));
+$("query-sample").addEventListener("change", (changed) => {
+  if (changed.target.value) write(SUBSCRIPTIONS[changed.target.value]);
+});
+$("try").addEventListener("click", attempt);
+$("subscribe").addEventListener("submit", subscribe);
+onEdit((each) => {
+  write({ name: each.id, dialect: each.dialect, text: each.query });
+  $("query-sample").value = "";
+  $("query").focus();
+});
+connect(composed, ids);
+
+// -------------------------------------------------------------------------------------------------------- publish an event
+
+let number = Math.floor(Math.random() * 100000);
+let sample = "";
+
+// The same event again would be no news: each sample has names of its own.
+function nextSample() {
+  const { format, text } = EVENTS[$("event-sample").value];
+  number += 1;
+  $("format").value = format;
+  event.text = sample = text(number);
+}
+
+async function publish(submitted) {
+  submitted.preventDefault();
+  $("published").textContent = "";
+  try {
+    const { events, problems } = await asked("/v1/events", {
+      method: "POST", headers: { "content-type": $("format").value }, body: event.text,
+    });
+    event.clear();
+    $("published").textContent = events.length === 1 ? `Published: ${events[0].id}` : `Published: ${many(events.length, "event")}.`;
+    if (problems) event.mark(Object.assign(new Error(problems[0].detail), { problem: problems[0] }));
+    else if (event.text === sample) nextSample();
+  } catch (error) { event.mark(error); }
+}
+
+$("event-sample").append(...EVENTS.map((each, n) => option(n, each.about)));
+$("event-sample").addEventListener("change", nextSample);
+$("publish").addEventListener("submit", publish);
+
+// -------------------------------------------------------------------------------------------------------------- connection
+
+let current = new AbortController();
+
+function state(kind, text) {
+  $("state").dataset.kind = kind;
+  $("state").textContent = text;
+}
+
+async function run(signal) {
+  for (let wait = 1000; !signal.aborted; wait = Math.min(2 * wait, 16000)) {
+    try {
+      await refresh(signal);
+      await follow(signal, () => { wait = 500; state("good", "connected"); });
+      if (!signal.aborted) state("wait", "connecting again…");
+    } catch (error) {
+      if (signal.aborted) return;
+      if (error.status === 401 || error.status === 403) return locked(error);
+      state("bad", `not connected: ${error.message ?? "the connection broke"}; trying again`);
+    }
+    await pause(wait, signal);
+  }
+}
+
+function locked(error) {
+  const text = error.status === 403 || token.get() ? error.message : "this broker wants a token";
+  state("bad", text);
+  $("access").open = true;
+  $("token").focus();
+}
+
+function start() {
+  current.abort();
+  current = new AbortController();
+  state("wait", "connecting…");
+  run(current.signal);
+}
+
+function use(text) {
+  token.set(text);
+  $("token").value = "";
+  $("forget").hidden = !text;
+  $("access").open = false;
+  forget();
+  start();
+}
+
+$("token-form").addEventListener("submit", (submitted) => {
+  submitted.preventDefault();
+  use($("token").value.trim());
+});
+$("forget").addEventListener("click", () => use(""));
+$("forget").hidden = !token.get();
+window.addEventListener("online", start);
+
+write(SUBSCRIPTIONS[0]);
+nextSample();
 start();

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from http import HTTPStatus
 from importlib.resources import files
 
@@ -10,17 +11,24 @@ from starlette.responses import Response
 
 from tidings.broker.http.problems import Problem
 
+_SCRIPTS = ("api", "console", "editor", "live", "own", "page", "samples", "why")
 _KINDS = {
     "index.html": "text/html; charset=utf-8",
     "console.css": "text/css; charset=utf-8",
-    "console.js": "text/javascript; charset=utf-8",
+    "icon.svg": "image/svg+xml",
+    **{f"{name}.js": "text/javascript; charset=utf-8" for name in _SCRIPTS},
 }
+# Pictures are shown from memory (blob:). A script that made HTML of a text would be stopped by the browser.
 _HEADERS = {
-    "content-security-policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src blob: data:; "
-    "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    "content-security-policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; "
+    "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
+    "require-trusted-types-for 'script'; trusted-types 'none'",
     "cache-control": "no-cache",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
     "referrer-policy": "no-referrer",
     "x-content-type-options": "nosniff",
+    "x-frame-options": "DENY",
 }
 
 
@@ -35,5 +43,9 @@ async def file(request: Request) -> Response:
 def _file(name: str) -> Response:
     if name not in _KINDS:
         raise Problem(HTTPStatus.NOT_FOUND, "there is no such file")
-    data = files("tidings.broker").joinpath("console", name).read_bytes()
-    return Response(data, media_type=_KINDS[name], headers=_HEADERS)
+    return Response(_data(name), media_type=_KINDS[name], headers=_HEADERS)
+
+
+@cache
+def _data(name: str) -> bytes:
+    return files("tidings.broker").joinpath("console", name).read_bytes()
