@@ -7,9 +7,10 @@ from __future__ import annotations
 import json
 import random
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from itertools import cycle
 from pathlib import Path
 
 import pyarrow.dataset as ds
@@ -23,6 +24,9 @@ from tidings.spark.schema import READ
 
 START = datetime(2026, 11, 16, 23, 50, tzinfo=UTC)
 KINDS = 4
+STAGES = ("notifications", "archive", "told", "figures", "late", "forgotten")
+"""Where a pipeline is killed: see `spoil`."""
+
 _TYPE = "<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>"
 
 
@@ -59,17 +63,25 @@ class History:
     published: tuple[Published, ...]
     crashes: dict[int, str] = field(default_factory=dict)
     compactions: frozenset[int] = frozenset()
+    after_crash: frozenset[int] = frozenset()
+    """The steps in which the archive is compacted between a crash and the next start."""
+    again: tuple[tuple[str, int], ...] = ()
+    """Events that come once more at a step."""
+
+    def at(self, step: int) -> list[Published]:
+        """What comes at a step."""
+        more = {id for id, then in self.again if then == step}
+        return [event for event in self.published if event.told == step or event.id in more]
 
     def must(self) -> set[tuple[str, str]]:
         """Who has to be told of what."""
-        return {(one.id, event.id) for one, event in self._pairs() if _stands(one, event)}
+        return {(one.id, event.id) for one, event in self._pairs() if stands(one, event.published)}
 
     def may(self) -> set[tuple[str, str]]:
         """What may be told besides: the event was there before the system heard that the subscription had ended."""
         found = set()
         for one, event in self._pairs():
-            over = one.cancelled is not None and event.published >= one.cancelled
-            if over and one.told_end is not None and event.told <= one.told_end and _since(one) <= event.published:
+            if told_too_long(one, event.published, event.told):
                 found.add((one.id, event.id))
         return found
 
@@ -81,17 +93,18 @@ def _since(one: Subscribed) -> datetime:
     return one.created if one.retroactive is None else min(one.created, one.retroactive)
 
 
-def _stands(one: Subscribed, event: Published) -> bool:
-    return _since(one) <= event.published and (one.cancelled is None or event.published < one.cancelled)
+def stands(one: Subscribed, published: datetime) -> bool:
+    return _since(one) <= published and (one.cancelled is None or published < one.cancelled)
 
 
-def drawn(seed: int, steps: int = 7) -> History:
-    """A history. The system hears of things up to three steps late."""
-    dice = random.Random(seed)
+def told_too_long(one: Subscribed, published: datetime, told: int) -> bool:
+    """Whether it was over when this was published, and the system may have heard of that too late."""
+    if one.cancelled is None or one.told_end is None or one.told_end == one.told:
+        return False
+    return _since(one) <= published and published >= one.cancelled and told <= one.told_end
 
-    def moment() -> datetime:
-        return START + timedelta(minutes=dice.randint(0, 20))
 
+def draw_subscribed(dice: random.Random, steps: int, moment: Callable[[], datetime]) -> list[Subscribed]:
     subscribed = []
     for number in range(dice.randint(4, 8)):
         created = moment()
@@ -108,23 +121,44 @@ def drawn(seed: int, steps: int = 7) -> History:
                 min(steps - 1, told + dice.randint(0, 3)) if ends else None,
             )
         )
+    return subscribed
+
+
+def drawn(seed: int, steps: int = 7) -> History:
+    """A history. The system hears of things up to three steps late."""
+    dice = random.Random(seed)
+
+    def moment() -> datetime:
+        return START + timedelta(minutes=dice.randint(0, 20))
+
+    subscribed = draw_subscribed(dice, steps, moment)
     published = tuple(
         Published(f"http://e/{number}", dice.randrange(KINDS), moment(), dice.randrange(steps))
         for number in range(dice.randint(8, 24))
     )
-    stages = ["notifications", "archive", "told", "figures", "late", "forgotten"]
-    crashes = {step: dice.choice(stages) for step in range(steps) if dice.random() < 0.4}
+    crashes = {step: dice.choice(STAGES) for step in range(steps) if dice.random() < 0.4}
     compactions = frozenset(step for step in range(1, steps) if dice.random() < 0.15)
-    return History(steps, tuple(subscribed), published, crashes, compactions)
+    after_crash = frozenset(step for step in crashes if dice.random() < 0.3)
+    again = tuple((event.id, dice.randrange(event.told, steps)) for event in published if dice.random() < 0.25)
+    return History(steps, tuple(subscribed), published, crashes, compactions, after_crash, again)
 
 
 class Run:
     """A pipeline that lives through a history."""
 
-    def __init__(self, spark: SparkSession, root: Path, history: History, small: int = SMALL) -> None:
+    def __init__(
+        self,
+        spark: SparkSession,
+        root: Path,
+        history: History,
+        small: int = SMALL,
+        shards: Sequence[int | None] = (None,),
+    ) -> None:
+        """`shards` are those of each start, in turn."""
         self._spark = spark
         self._history = history
         self._small = small
+        self._shards = cycle(shards)
         self._log = root / "log"
         self._log.mkdir(parents=True)
         self._sinks = Sinks(*(str(root / name) for name in ("archive", "notifications", "rejected", "figures")))
@@ -140,10 +174,10 @@ class Run:
         for step in range(self._history.steps):
             if step in self._history.compactions:
                 compact(self._spark, Archive(self._sinks.archive))
-            events = [event for event in self._history.published if event.told == step]
+            events = self._history.at(step)
             self._heard(step, 0)
             if step in self._history.crashes:
-                self._crash(events, self._history.crashes[step])
+                self._crash(events, self._history.crashes[step], step in self._history.after_crash)
             self._heard(step, 1)
             if step in self._history.crashes:
                 # What comes now is not for the batch that is run again.
@@ -153,7 +187,8 @@ class Run:
         return Counter((row["subscription"], row["event"]) for row in rows)
 
     def _begin(self) -> Pipeline:
-        those = subscriptions(self._log, folder=f"{self._checkpoint}/tidings/subscriptions")
+        folder = f"{self._checkpoint}/tidings/subscriptions"
+        those = subscriptions(self._log, folder=folder, shards=next(self._shards))
         pipeline = Pipeline(self._spark, those, self._sinks, self._checkpoint, small=self._small)
         pipeline.begin()
         return pipeline
@@ -165,7 +200,7 @@ class Run:
             self._batch += 1
         self._pipeline.look()
 
-    def _crash(self, events: list[Published], when: str) -> None:
+    def _crash(self, events: list[Published], when: str, compacts: bool) -> None:
         """Begin what a step does, be killed, and start again."""
         spoil(self._pipeline, when)
         try:
@@ -174,24 +209,13 @@ class Run:
             self._pipeline.look()
         except Crash:
             pass
+        if compacts:
+            compact(self._spark, Archive(self._sinks.archive))
         self._pipeline = self._begin()
 
     def _heard(self, step: int, half: int) -> None:
         """The changes of subscriptions that come at a step, as two files of the log."""
-        rows = []
-        for one in self._history.subscribed[half::2]:
-            if one.told == step:
-                query = f"SELECT ?x {{ ?x a <http://e/C{one.kind}> }}"
-                row = {"id": one.id, "query": query, "created": one.created.isoformat()}
-                if one.retroactive is not None:
-                    row["options"] = json.dumps({"retroactive": one.retroactive.isoformat()})
-                rows.append(row)
-            if one.told_end == step and one.cancelled is not None:
-                rows.append({"id": one.id, "op": "cancel", "cancelled": one.cancelled.isoformat()})
-        if step < 0:
-            rows.append({"id": "nobody", "query": "SELECT ?x { ?x <http://e/never> ?y }"})
-        if rows:
-            (self._log / f"{step + 1:03}-{half}.ndjson").write_text("".join(json.dumps(row) + "\n" for row in rows))
+        write_changes(self._log, self._history.subscribed, step, half, lambda one: f"?x a <http://e/C{one.kind}>")
 
     def _read(self, events: list[Published]) -> DataFrame:
         rows = [
@@ -199,6 +223,25 @@ class Run:
             for one in events
         ]
         return self._spark.createDataFrame(rows, READ)
+
+
+def write_changes(
+    log: Path, subscribed: Sequence[Subscribed], step: int, half: int, pattern: Callable[[Subscribed], str]
+) -> None:
+    """What is heard of every second subscription at a step, as a file of a log, if it is anything."""
+    rows = []
+    for one in subscribed[half::2]:
+        if one.told == step:
+            row = {"id": one.id, "query": f"SELECT * {{ {pattern(one)} }}", "created": one.created.isoformat()}
+            if one.retroactive is not None:
+                row["options"] = json.dumps({"retroactive": one.retroactive.isoformat()})
+            rows.append(row)
+        if one.told_end == step and one.cancelled is not None:
+            rows.append({"id": one.id, "op": "cancel", "cancelled": one.cancelled.isoformat()})
+    if step < 0:
+        rows.append({"id": "nobody", "query": "SELECT ?x { ?x <http://e/never> ?y }"})
+    if rows:
+        (log / f"{step + 1:03}-{half}.ndjson").write_text("".join(json.dumps(row) + "\n" for row in rows))
 
 
 def spoil(pipeline: Pipeline, when: str) -> None:

@@ -9,6 +9,7 @@ from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
@@ -26,10 +27,11 @@ from tidings.spark.archive import compact as compacting
 from tidings.spark.archive import find
 from tidings.spark.archive.ask import answers
 from tidings.spark.archive.compact import compact
-from tidings.spark.archive.find import Finder
-from tidings.spark.archive.layout import ALWAYS, Archive, Piece, Span, living
+from tidings.spark.archive.find import Finder, Lookup
+from tidings.spark.archive.layout import ALWAYS, ARCHIVE_ROWS, Archive, Before, Piece, Span, living
 from tidings.spark.archive.remove import delete, retain
 from tidings.spark.history import archived, quads, replay
+from tidings.spark.tables import BatchTable
 
 TYPE = "<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>"
 NONE = Ontology.empty()
@@ -181,6 +183,49 @@ def test_what_is_deleted_is_gone(spark: SparkSession, tmp_path: Path) -> None:
     assert {row.event for row in archived(spark, archive.folder).collect()} == ids(set(range(40)) - {5, 17, 33})
 
 
+def test_what_is_in_parts_is_gone_with_its_event(spark: SparkSession, tmp_path: Path) -> None:
+    """Parts, whole and late quads, of several days, compacted or not; and what a deletion left that was killed."""
+    folder = tmp_path / "a"
+    for first in (0, 10):
+        for number, day, part in ((0, 15, "part"), (1, 14, None), (2, 16, "late")):
+            write_parts(folder, first + number, datetime(2026, 11, day, 9, tzinfo=UTC), part, first)
+        if not first:
+            assert compact(spark, Archive(str(folder))) is not None
+    archive = Archive(str(folder))
+    left_over = next(folder.glob("batch=*-*/day=2026-11-16")) / f".{'0' * 32}"
+    left_over.write_bytes(b"title 0")
+    assert "title 0 late" in lines(archive)
+    done = delete(archive, ids([0]))
+    assert (done.ids, done.whole, left_over.exists()) == (ids([0]), ids([0]), False)
+    assert "title 0 " not in lines(archive)
+    assert "title 10 late" in lines(archive)
+    assert "title 10 part" in lines(archive)
+    retain(archive, date(2026, 11, 15))
+    assert "title 10 " not in lines(archive)
+    # Others stay, whichever day their parts are of.
+    assert {row.graph for row in quads(spark, archive.folder).collect()} == ids([1, 11])
+
+
+def write_parts(folder: Path, batch: int, when: datetime, part: str | None, number: int) -> None:
+    """A batch with one event, or with a part of one; and with a late quad of another one."""
+    rows = [
+        {"event": f"http://e/{n}", "published": when, "accepted": NOON, "digest": "", "part": kind}
+        | {"body": f'<http://e/x> <http://e/title> "title {n} {kind}" .\n', "source": "s"}
+        for n, kind in ((number, part), (number + 1, "late"))
+        if kind == part or part == "late"
+    ]
+    found = pa.Table.from_pylist(rows, ARCHIVE_ROWS)
+    by_day = found.append_column("day", found["published"].cast(pa.date32()))
+    BatchTable(str(folder), by="day").write_here(batch, by_day)
+
+
+def test_what_has_only_parts_is_told_so(tmp_path: Path) -> None:
+    """It may be open still, and then comes back."""
+    write_parts(tmp_path / "a", 0, NOON, "part", 5)
+    done = delete(Archive(str(tmp_path / "a")), ids([5]))
+    assert (done.events, done.ids, done.whole) == (1, ids([5]), frozenset())
+
+
 def test_what_is_old_is_gone(spark: SparkSession, tmp_path: Path) -> None:
     pairs = [(event(number), NOON - timedelta(days=number)) for number in range(8)]
     archive = archive_of(tmp_path / "a", pairs[:4], pairs[4:], [])
@@ -207,6 +252,36 @@ def test_a_compaction_that_was_stopped_does_no_harm(spark: SparkSession, tmp_pat
     delete(archive, ids([1]))
     assert "title 1'" not in lines(archive)
     assert asked(archive, "SELECT * { ?x <http://e/price> ?v }")[0] == everything - ids([1])
+
+
+def test_whoever_reads_goes_on_with_what_was_there(spark: SparkSession, tmp_path: Path) -> None:
+    """A compaction makes what it likes meanwhile, and removes nothing; the next one does."""
+    pairs: list[tuple[Event, datetime | None]] = [(event(number), None) for number in range(9)]
+    archive = archive_of(tmp_path / "a", pairs[:3], pairs[3:6], pairs[6:])
+    with Finder(archive) as finder:
+        before = finder.ids([Lookup(frozenset(["<http://e/price>"]))])
+        assert compact(spark, archive) is not None
+        found = [id for rows in finder.events([Lookup(frozenset(["<http://e/price>"]))]) for id in rows["event"]]
+    assert before == set(), "nothing was compacted then"
+    assert {id.as_py() for id in found} == ids(range(9))
+    assert len(archive.dead()) == 3
+    assert compact(spark, archive) is None
+    assert not archive.dead()
+
+
+def test_what_was_before_a_batch_that_is_run_again(spark: SparkSession, tmp_path: Path) -> None:
+    """It was compacted with those before it, when it was half done."""
+    archive = Archive(str(tmp_path / "a"))
+    for number in range(3):
+        write_parts(tmp_path / "a", number, NOON, None, number)
+    moment = NOON + timedelta(microseconds=1)
+    rows = pa.Table.from_pylist([{"event": "http://e/3", "accepted": moment, "body": "", "digest": ""}], ARCHIVE_ROWS)
+    BatchTable(archive.folder, by="day").write_here(3, rows.append_column("day", rows["accepted"].cast(pa.date32())))
+    for compacted in (False, True):
+        assert not compacted or compact(spark, archive) is not None
+        with Finder(archive) as finder:
+            known = [id.as_py() for rows in finder.all_events(["event"], Before(3, moment)) for id in rows["event"]]
+        assert set(known) == ids(range(3))
 
 
 @pytest.mark.parametrize("seed", range(2))

@@ -3,23 +3,44 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from pathlib import Path
 
 import pytest
 from pyspark.sql import SparkSession
-from tests.spark.histories import Run, drawn
+from tests.spark import chained_histories
+from tests.spark.histories import History, Run, drawn
 
 KEPT = (8, 11, 16)
 """Seeds that once failed."""
 
-SEEDS = range(int(os.environ.get("TIDINGS_HISTORIES", "1")))
+MANY = int(os.environ.get("TIDINGS_HISTORIES", "0"))
+SHARDS = (3, None, 2, None, 4)
 
 
-@pytest.mark.parametrize("seed", sorted({*KEPT, *SEEDS}))
+@pytest.mark.parametrize("seed", sorted({*KEPT, *range(MANY or 1)}))
 def test_none_is_lost_and_none_is_doubled(spark: SparkSession, tmp_path: Path, seed: int) -> None:
     history = drawn(seed)
-    found = Run(spark, tmp_path, history).found()
     print(f"seed {seed}: {history}")
+    check(history, Run(spark, tmp_path, history).found())
+
+
+@pytest.mark.parametrize("seed", range(MANY // 2))
+def test_in_shards(spark: SparkSession, tmp_path: Path, seed: int) -> None:
+    """With as many as before after each start, or with others."""
+    history = drawn(seed)
+    print(f"seed {seed}: {history}")
+    check(history, Run(spark, tmp_path, history, shards=SHARDS).found())
+
+
+@pytest.mark.parametrize("seed", range(MANY // 2))
+def test_quad_by_quad(spark: SparkSession, tmp_path: Path, seed: int) -> None:
+    history = chained_histories.drawn(seed)
+    print(f"seed {seed}: {history}")
+    check(history, chained_histories.PartedRun(spark, tmp_path, history).found())
+
+
+def check(history: History | chained_histories.PartedHistory, found: Counter[tuple[str, str]]) -> None:
     assert max(found.values(), default=1) == 1, [pair for pair, count in found.items() if count > 1]
     assert history.must() - found.keys() == set(), "lost"
     assert found.keys() - history.must() - history.may() == set(), "false"

@@ -81,7 +81,10 @@ def compact(terminal: Terminal, archive: str, master: str | None) -> int:
 @click.argument("events", metavar="EVENT...", nargs=-1, required=True)
 @click.pass_obj
 def delete(terminal: Terminal, archive: str, events: tuple[str, ...]) -> int:
-    """Forget these events: no triple of theirs stays in the archive. The exit code is 1 when one was not there."""
+    """Forget these events: no triple of theirs stays in the archive.
+
+    The exit code is 1 when one was not there, or was there in parts only: the strategy chained may still have it open.
+    """
     from tidings.spark.archive.layout import Archive
     from tidings.spark.archive.remove import delete as run
 
@@ -90,7 +93,10 @@ def delete(terminal: Terminal, archive: str, events: tuple[str, ...]) -> int:
     _say(terminal, f"{done.events:,} rows of events and {done.quads:,} quads are gone from {done.files:,} files")
     for missing in sorted(set(events) - done.ids):
         terminal.error(f"there is no event <{missing}> in {archive}")
-    return 0 if set(events) == done.ids else 1
+    for unfinished in sorted(done.ids - done.whole):
+        what = f"of <{unfinished}> there were only parts"
+        terminal.error(f"{what}: if it is still open, it comes back when it ends; delete it again then")
+    return 0 if set(events) == done.whole else 1
 
 
 @command.command(cls=Command, example="tidings archive retain state/archive --since 90d")

@@ -10,9 +10,10 @@ import click
 
 from tidings.cli.options import OntologyFiles, ontology_options
 from tidings.cli.terminal import Command, Terminal, printable, styled
-from tidings.errors import UsageError
+from tidings.errors import SubscriptionError, UsageError
 from tidings.index.unindexed import unindexed
 from tidings.lang.check import Problem, Severity, check, problem_of
+from tidings.lang.conjunctive import STRATEGY, conjunction
 from tidings.lang.files import Subscription, read_subscriptions
 from tidings.ontology import Ontology
 
@@ -26,15 +27,22 @@ _COLOURS = {"error": "red", "warning": "yellow", "info": "cyan"}
 @click.command(cls=Command, example=_EXAMPLE)
 @click.argument("subscriptions", metavar="SUBSCRIPTIONS")
 @ontology_options
+@click.option(
+    "--strategy",
+    type=click.Choice(["one-step", "chained"]),
+    default="one-step",
+    show_default=True,
+    help="What they are for: chained takes conjunctions only.",
+)
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a line instead of text.")
 @click.pass_obj
-def command(terminal: Terminal, subscriptions: str, ontology_files: OntologyFiles, as_json: bool) -> int:
+def command(terminal: Terminal, subscriptions: str, ontology_files: OntologyFiles, strategy: str, as_json: bool) -> int:
     """Print every problem of every one of the SUBSCRIPTIONS.
 
-    Errors: what cannot be read. Warnings: names the ontology does not know (with a near one that it does), pairs of
-    class and property that no meta-statement allows, filters that contradict each other, patterns without a common
-    variable, variables that never get a value, subscriptions that match everything, duplicates. For information:
-    subscriptions that another one covers, and those that no index helps with.
+    Errors: what cannot be read, or the --strategy does not take. Warnings: names the ontology does not know (with a
+    near one that it does), pairs of class and property that no meta-statement allows, filters that contradict each
+    other, patterns without a common variable, variables that never get a value, subscriptions that match everything,
+    duplicates. For information: subscriptions that another one covers, and those that no index helps with.
 
     The exit code is 1 where there is an error, 0 where there is none.
     """
@@ -49,6 +57,8 @@ def command(terminal: Terminal, subscriptions: str, ontology_files: OntologyFile
             problems.append(problem)
             progress.update(problems=len(problems))
         problems += _unindexed(found, problems, ontology)
+        if strategy == STRATEGY:
+            problems += _refused(found)
     if not found and not problems:
         raise UsageError(f"{subscriptions}: there are no subscriptions")
     # What is about one file stands together; what is about the set as a whole comes last.
@@ -70,6 +80,16 @@ def _unindexed(found: list[Subscription], problems: list[Problem], ontology: Ont
             hint = "ask for a property, a class, a node or a word that every match has"
             message = "every event has to be tried: nothing that must be in an event is known from it"
             yield Problem(each.id, "info", "unindexed", message, hint=hint, source=each.source, row=each.line)
+
+
+def _refused(found: list[Subscription]) -> Iterator[Problem]:
+    """Those that the strategy chained does not take."""
+    for each in found:
+        try:
+            conjunction(each.query, each.id)
+        except SubscriptionError as error:
+            why = error.reason.removeprefix(f"subscription '{each.id}': ")
+            yield Problem(each.id, "error", "not-chained", why, hint=error.hint, source=each.source, row=each.line)
 
 
 def _text(problem: Problem) -> str:

@@ -68,6 +68,12 @@ def _settings(ctx: click.Context, option: click.Parameter, values: tuple[str, ..
 @click.option("--trigger", metavar="TIME", help="How often to look for events: 500ms, 10s, 1m.  [default: always]")
 @click.option("--once", is_flag=True, help="Take what is there now, and end.")
 @click.option("--max-files", type=click.IntRange(min=1), default=1000, show_default=True, help="The most in one batch.")
+@click.option(
+    "--compact-every",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Compact the archive when so many batches have come.  [default: never]",
+)
 @click.option("--bindings", is_flag=True, help="Notifications carry all solutions.")
 @shards_option
 @click.option("--validate", is_flag=True, help="Reject events that the ontology's concept model rules out.")
@@ -98,6 +104,7 @@ def command(
     trigger: str | None,
     once: bool,
     max_files: int,
+    compact_every: int | None,
     bindings: bool,
     shards: int | None,
     validate: bool,
@@ -147,6 +154,7 @@ def command(
             shards=shards,
             kafka=kafka,
             timeout=patience if chained else None,
+            compact_every=compact_every,
             listener=watch.batch,
             compiled=is_snapshot(subscriptions),
         )

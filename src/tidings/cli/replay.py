@@ -71,7 +71,7 @@ def command(
             from tidings.spark.history import Replay
 
             past = Replay(archive, index, master=master, since=since, until=until)
-        with run.stage("match"), terminal.progress("matching") as progress:
+        with past, run.stage("match"), terminal.progress("matching") as progress:
             if output is not None:
                 _write(past, output, bindings, run)
             elif count:

@@ -44,6 +44,7 @@ def assemble(
     shards: int | None = None,
     kafka: Mapping[str, str] | None = None,
     timeout: timedelta | None = None,
+    compact_every: int | None = None,
     listener: Listener | None = None,
 ) -> tuple[Pipeline, DataFrame]:
     """The pipeline, and the stream that it is to be started on. `kafka` are settings for topics.
@@ -72,8 +73,18 @@ def assemble(
     if timeout is not None:
         limits = how.get("limits", DEFAULT_LIMITS)
         pipeline: Pipeline = ChainedPipeline(
-            spark, those, sinks, checkpoint, timeout=timeout, bindings=bindings, limits=limits, listener=listener
+            spark,
+            those,
+            sinks,
+            checkpoint,
+            timeout=timeout,
+            bindings=bindings,
+            limits=limits,
+            compact_every=compact_every,
+            listener=listener,
         )
     else:
-        pipeline = Pipeline(spark, those, sinks, checkpoint, bindings=bindings, listener=listener)
+        pipeline = Pipeline(
+            spark, those, sinks, checkpoint, bindings=bindings, compact_every=compact_every, listener=listener
+        )
     return pipeline, read_stream_from(spark, places.events, max_files, kafka, **how)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 import pyarrow as pa
 
-from tidings.spark.archive.layout import Archive
+from tidings.spark.archive.layout import Archive, Before
 from tidings.spark.changing import Standings
 from tidings.spark.late import Newest, late_notifications, only_new
 from tidings.spark.schema import REJECT_ROWS
@@ -25,13 +25,13 @@ class CatchUp:
         self._bindings = bindings
         self._newest = Newest()
 
-    def __call__(self, late: Sequence[int], coming: int) -> int:
+    def __call__(self, late: Sequence[int], coming: Before) -> int:
         """Tell the subscriptions of these changes of the events before the batch that is the first for them. How many
         notifications that were.
         """
         return sum(self._one(number, coming) for number in late)
 
-    def _one(self, number: int, coming: int) -> int:
+    def _one(self, number: int, coming: Before) -> int:
         archive = Archive(self._tables.archive.folder)
         changes, known = self._subscriptions.late(number), self._subscriptions.ontology
         found = late_notifications(changes, known, archive, coming, self._newest, bindings=self._bindings)

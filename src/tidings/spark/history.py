@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import ExitStack
 from datetime import datetime
 from os import PathLike
 from typing import NamedTuple
@@ -38,7 +39,8 @@ def archived(
 ) -> DataFrame:
     """The events of the archive, as `match` takes them; of a time, by `published` or else `accepted`."""
     these, span = Archive.at(archive), Span(since, until)
-    files = list(these.files(span))
+    with these.reading():
+        files = list(these.files(span))
     if not files:
         return spark.createDataFrame([], _WHOLE)
     rows = read_files(spark, these, files).where("part IS NULL")
@@ -59,8 +61,10 @@ def quads(spark: SparkSession, archive: str) -> DataFrame:
     and object, so that conditions on these skip most of it.
     """
     these = Archive.at(archive)
-    kept = [these.store.place(f.name) for p in these.pieces() if p.compacted for f in these.quad_files(p)]
-    fresh = [file for piece in these.pieces() if not piece.compacted for file in these.events_of(piece)]
+    with these.reading():
+        pieces = these.pieces()
+        kept = [these.store.place(f.name) for p in pieces if p.compacted for f in these.quad_files(p)]
+        fresh = [file for piece in pieces if not piece.compacted for file in these.events_of(piece)]
     found = spark.createDataFrame([], QUADS_BY_DAY) if not kept else spark.read.schema(QUADS_BY_DAY).parquet(*kept)
     found = found.drop("day")
     if fresh:
@@ -94,7 +98,10 @@ def replayed(
 
 
 class Replay:
-    """Compiled subscriptions, and the events of an archive that they are run over; what `tidings replay` runs."""
+    """Compiled subscriptions, and the events of an archive that they are run over; what `tidings replay` runs.
+
+    These events stay where they are until it is left.
+    """
 
     def __init__(
         self,
@@ -105,8 +112,18 @@ class Replay:
         since: datetime | None = None,
         until: datetime | None = None,
     ) -> None:
-        self._events = archived(session("tidings replay", master=master), archive, since=since, until=until)
+        spark = session("tidings replay", master=master)
         self._version = Fixed(index).version
+        with ExitStack() as held:
+            held.enter_context(Archive.at(archive).reading())
+            self._events = archived(spark, archive, since=since, until=until)
+            self._held = held.pop_all()
+
+    def __enter__(self) -> Replay:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._held.close()
 
     def hits(self, *, bindings: bool) -> Iterator[Replayed]:
         """What was found, in no particular order."""

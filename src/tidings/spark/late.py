@@ -27,7 +27,7 @@ from tidings.match.fast import Fast
 from tidings.match.fast.times import Times
 from tidings.ontology import Ontology
 from tidings.spark.archive.find import Finder
-from tidings.spark.archive.layout import Archive, File, Span
+from tidings.spark.archive.layout import Archive, Before, File, Span
 from tidings.spark.schema import NOTIFICATION_ROWS
 from tidings.spark.stage import matched
 from tidings.spark.store import Store
@@ -72,7 +72,7 @@ class Newest:
 
 
 def late_notifications(
-    changes: Sequence[Change], ontology: Ontology, archive: Archive, before: int, newest: Newest, *, bindings: bool
+    changes: Sequence[Change], ontology: Ontology, archive: Archive, before: Before, newest: Newest, *, bindings: bool
 ) -> Told:
     """What the subscriptions put by these changes are to be told of the events before a batch."""
     tables: list[pa.Table] = []
@@ -90,13 +90,14 @@ def late_notifications(
 
 
 def _groups(changes: Sequence[Change], ontology: Ontology) -> Iterator[_Group]:
-    """What was put last under an id counts."""
+    """What was put last under an id counts, and when it ended."""
     by_span: defaultdict[tuple[int | None, int | None], set[str]] = defaultdict(set)
     since: dict[str, int] = {}
     last = {change.id: change for change in changes if change.kind == "put"}
+    ends = {change.id: change.cancelled for change in changes if change.kind in ("put", "end")}
     for change in filter(is_late, last.values()):
         if change.retroactive is not None:
-            by_span[change.retroactive, change.cancelled].add(change.id)
+            by_span[change.retroactive, ends[change.id]].add(change.id)
         else:
             assert change.created is not None
             since[change.id] = change.created
@@ -117,13 +118,13 @@ def _moment(microseconds: int | None) -> datetime | None:
     return None if microseconds is None else _EPOCH + timedelta(microseconds=microseconds)
 
 
-def _events(finder: Finder, before: int, newest: Newest | None) -> Iterator[pa.RecordBatch]:
+def _events(finder: Finder, before: Before, newest: Newest | None) -> Iterator[pa.RecordBatch]:
     """With `newest`, only of those that say when they were published."""
     since = finder.span.since
-    for file in finder.archive.files(finder.span, before=before):
+    for file in finder.files(before):
         if newest is not None and since is not None and newest.is_before(finder, file, since):
             continue
-        for table in finder.events_of(file, _COLUMNS):
+        for table in finder.events_of(file, _COLUMNS, before):
             rows = table if newest is None else table.filter(pc.is_valid(table["published"]))
             yield from rows.combine_chunks().to_batches()
 

@@ -12,6 +12,7 @@ last the figures, which say that the batch is done.
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -31,8 +32,9 @@ from pyspark.sql import functions as f
 from tidings.delivery.outlet import Outlet
 from tidings.errors import EngineError, TidingsError
 from tidings.rdf.seen import SeenEvents
+from tidings.spark.archive.compact import compact_if_due
 from tidings.spark.archive.find import Finder
-from tidings.spark.archive.layout import Archive
+from tidings.spark.archive.layout import Archive, Before
 from tidings.spark.catchup import CatchUp
 from tidings.spark.changing import Standings, Taken
 from tidings.spark.figures import Figures, FigureTable
@@ -51,6 +53,7 @@ Listener: TypeAlias = Callable[[Figures], None]
 SMALL = 2_000
 """Where no task reads more events than this, and none of these is large, the driver does the batch by itself."""
 
+_log = logging.getLogger("tidings")
 _BETWEEN_LOOKS = 5.0
 _LARGE = 1 << 16
 _ROW = (1 << 33) - 1
@@ -77,6 +80,11 @@ class Batch:
     record: Record
     seconds: dict[str, float] = field(default_factory=dict)
 
+    @property
+    def before(self) -> Before:
+        """What was there before it."""
+        return Before(self.number, self.record.time)
+
     @contextmanager
     def stage(self, name: str) -> Iterator[None]:
         begin = perf_counter()
@@ -98,6 +106,7 @@ class Pipeline:
         *,
         bindings: bool = False,
         small: int = SMALL,
+        compact_every: int | None = None,
         listener: Listener | None = None,
     ) -> None:
         self._spark = spark
@@ -106,6 +115,7 @@ class Pipeline:
         self._checkpoint = checkpoint
         self._bindings = bindings
         self._small = small
+        self._compact_every = compact_every
         self._listener = listener
         self._records = Records(f"{checkpoint}/tidings/batches")
         self._tables = Tables(
@@ -167,6 +177,7 @@ class Pipeline:
                 if not self._figures.has(number):
                     self._run(read, number)
                 self._over = True
+                self._compact()
         except Exception as error:
             self._failure = error
             raise
@@ -183,11 +194,19 @@ class Pipeline:
         if self._listener is not None:
             self._listener(whole)
 
+    def _compact(self) -> None:
+        """Where that was asked for, and there is enough for it. Nothing depends on it, so nothing ends if it fails."""
+        if self._compact_every is not None:
+            try:
+                compact_if_due(self._spark, Archive(self._tables.archive.folder), self._compact_every)
+            except Exception:
+                _log.exception("the archive could not be compacted; it is tried again after the next batch")
+
     def _begun(self, number: int) -> Batch:
         """A batch, with the subscriptions that count for it, when these know of all that was before."""
         batch = Batch(number, perf_counter(), self._records.of(number, self._taken))
         self._last, self._over = number, False
-        self._meanwhile.late += self._catch_up(batch.record.late, number)
+        self._meanwhile.late += self._catch_up(batch.record.late, batch.before)
         batch.seconds["subscriptions"] = perf_counter() - batch.begin
         return batch
 
@@ -220,7 +239,7 @@ class Pipeline:
                     # Whoever has the subscriptions does not answer. No batch is done without them; this can wait.
                     return
                 self._meanwhile.count(taken)
-                self._meanwhile.late += self._catch_up(taken.late, self._last + 1)
+                self._meanwhile.late += self._catch_up(taken.late, Before(self._last + 1))
         finally:
             self._looked = perf_counter()
             self._running.release()
@@ -246,7 +265,7 @@ class Pipeline:
     def _worked(self, rows: pa.Table, work_on: Callable[[Task], Work], batch: Batch) -> Figures:
         """Do the batch of which these are the rows, one way or the other."""
         events = rows.filter(pc.is_null(rows["reason"]))
-        found = sort_out(events, self._known(batch.number))
+        found = sort_out(events, self._known(batch.before))
         task = Task(batch.number, batch.record, found, self._tables, self._bindings)
         work = work_on(task)
         # The one has nothing to do with the other.
@@ -268,17 +287,17 @@ class Pipeline:
         with batch.stage("archive"):
             work.archive()
 
-    def _known(self, number: int) -> SeenEvents:
+    def _known(self, before: Before) -> SeenEvents:
         """The events of the batches before this one."""
-        if self._seen_before != number - 1 or number == 0:
+        if self._seen_before != before.batch - 1 or before.batch == 0:
             self._seen = SeenEvents()
-            self._remember(number)
-        self._seen_before = number
+            self._remember(before)
+        self._seen_before = before.batch
         return self._seen
 
-    def _remember(self, number: int) -> None:
+    def _remember(self, before: Before) -> None:
         with Finder(Archive(self._tables.archive.folder)) as archive:
-            for rows in archive.all_events(["event", "digest"], before=number):
+            for rows in archive.all_events(["event", "digest"], before):
                 for event, digest in zip(rows["event"].to_pylist(), rows["digest"].to_pylist(), strict=True):
                     self._seen.add(event, bytes.fromhex(digest))
 

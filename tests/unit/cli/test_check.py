@@ -51,6 +51,20 @@ def test_a_subscription_that_no_index_helps_with_is_named(tidings: Tidings, worl
     assert "[unindexed]" in result.stdout
 
 
+def test_what_the_strategy_does_not_take_is_an_error(tidings: Tidings, world: Path) -> None:
+    (world / "parts.ndjson").write_text(
+        '{"id": "a", "query": "SELECT * { ?s <http://e.x/p> ?o OPTIONAL { ?s <http://e.x/q> ?v } }"}\n'
+        '{"id": "b", "query": "SELECT * { ?s <http://e.x/p> ?o }"}\n'
+    )
+    assert tidings("check", world / "parts.ndjson", "-q").exit_code == 0
+    result = tidings("check", world / "parts.ndjson", "--strategy", "chained", "--json")
+    errors = [json.loads(line) for line in result.stdout.splitlines() if '"error"' in line]
+    assert result.exit_code == 1
+    assert [(p["subscription"], p["code"], p["message"], p["row"]) for p in errors] == [
+        ("a", "not-chained", "the strategy chained does not take OPTIONAL", 1)
+    ]
+
+
 def test_warnings_are_no_failure(tidings: Tidings, world: Path) -> None:
     (world / "all.rq").write_text("SELECT * { ?s ?p ?o }")
     assert tidings("check", world / "all.rq", "-q").exit_code == 0

@@ -25,6 +25,7 @@ Code: TypeAlias = Literal[
     "covered",
     "covering-incomplete",
     "unindexed",
+    "not-chained",
 ]
 """The kinds of problem. They are part of the public surface: a script may rely on them."""
 
@@ -34,6 +35,7 @@ _SEVERITIES: dict[Code, Severity] = {
     "covered": "info",
     "covering-incomplete": "info",
     "unindexed": "info",
+    "not-chained": "error",
 }
 
 

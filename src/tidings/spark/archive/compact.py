@@ -56,6 +56,12 @@ def compact(spark: SparkSession, archive: Archive) -> Compacted | None:
     return Compacted(len(chosen), len(these), sum(file.size for file in these), into)
 
 
+def compact_if_due(spark: SparkSession, archive: Archive, batches: int) -> Compacted | None:
+    """The same where so many batches have not been compacted yet."""
+    waiting = sum(not piece.compacted for piece in archive.pieces())
+    return compact(spark, archive) if waiting >= batches else None
+
+
 def _merge(spark: SparkSession, archive: Archive, files: Sequence[File], into: Piece) -> None:
     store, size = archive.store, sum(file.size for file in files)
     events = _without_parts(read_files(spark, archive, files))

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, NamedTuple, TypeAlias
@@ -17,7 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from tidings.spark.archive.layout import ALWAYS, ARCHIVE_ROWS, Archive, File, Span
+from tidings.spark.archive.layout import ALWAYS, ARCHIVE_ROWS, Archive, Before, File, Piece, Span
 
 _MOST = 100_000
 """Where quads lead to more events than this, it is as well to read them all."""
@@ -60,15 +61,20 @@ Wanted: TypeAlias = Sequence[Lookup]
 
 @dataclass
 class Finder:
-    """A search. `touched` says what it cost so far."""
+    """A search, over what is there when it begins. `touched` says what it cost so far."""
 
     archive: Archive
     span: Span = ALWAYS
     touched: Touched = field(default_factory=Touched)
     _files: dict[str, pq.ParquetFile] = field(default_factory=dict)
+    _pieces: Sequence[Piece] = ()
+    _held: ExitStack = field(default_factory=ExitStack)
 
     def __enter__(self) -> Finder:
-        for file in [*self.archive.files(), *self._quads(ALWAYS)]:
+        self._held.enter_context(self.archive.reading())
+        # Once: a piece that is made meanwhile must not be searched for what was looked up without it.
+        self._pieces = self.archive.pieces()
+        for file in [*self._events(ALWAYS), *self._quads(ALWAYS)]:
             self.touched.files += 1
             self.touched.bytes += file.size
         return self
@@ -77,13 +83,20 @@ class Finder:
         for each in self._files.values():
             each.close(force=True)
         self._files.clear()
+        self._held.close()
 
     # ---------------------------------------------------------------------------------------------------------- events
 
-    def all_events(self, columns: Sequence[str] = ARCHIVE_ROWS.names, before: int | None = None) -> Iterator[pa.Table]:
+    def all_events(
+        self, columns: Sequence[str] = ARCHIVE_ROWS.names, before: Before | None = None
+    ) -> Iterator[pa.Table]:
         """The whole events of the time, a group of rows at a time; of batches before this one."""
-        for file in self.archive.files(self.span, before=before):
-            yield from self.events_of(file, columns)
+        for file in self.files(before):
+            yield from self.events_of(file, columns, before)
+
+    def files(self, before: Before | None = None) -> Iterator[File]:
+        """The files that may have events of the time; of batches before this one."""
+        return (file for file in self._events(self.span) if before is None or file.piece.first < before.batch)
 
     def events(self, wanted: Wanted) -> Iterator[pa.Table]:
         """The whole events that have such quads, and others."""
@@ -91,13 +104,13 @@ class Finder:
         if len(ids) > _MOST:
             yield from self.all_events()
             return
-        for file in self.archive.files(self.span):
+        for file in self.files():
             yield from self._of(file, ids) if file.piece.compacted else self.events_of(file, ARCHIVE_ROWS.names)
 
     def by_id(self, ids: Iterable[str]) -> Iterator[pa.Table]:
         """The events that have these ids."""
         those = sorted(set(ids))
-        for file in self.archive.files(self.span):
+        for file in self.files():
             yield from self._of(file, those)
 
     def newest(self, file: File) -> datetime | None:
@@ -106,11 +119,15 @@ class Finder:
         latest = [bounds[1] for bounds in found if bounds is not None]
         return max(latest) if found and len(latest) == len(found) else None
 
-    def events_of(self, file: File, columns: Sequence[str]) -> Iterator[pa.Table]:
-        """The whole events of a file that are of the time."""
-        needed = list(dict.fromkeys([*columns, "part", *(("published", "accepted") if self.span != ALWAYS else ())]))
+    def events_of(self, file: File, columns: Sequence[str], before: Before | None = None) -> Iterator[pa.Table]:
+        """The whole events of a file that are of the time, and came before this batch."""
+        without = None if before is None or file.piece.last < before.batch else before.accepted
+        timed = ("published", "accepted") if self.span != ALWAYS or without is not None else ()
+        needed = list(dict.fromkeys([*columns, "part", *timed]))
         for group in range(self._open(file).metadata.num_row_groups):
             rows = self._of_time(_whole(self._read(file, group, needed)))
+            if without is not None:
+                rows = rows.filter(pc.not_equal(rows["accepted"], pa.scalar(without, rows["accepted"].type)))
             if len(rows):
                 yield rows.select(columns)
 
@@ -151,7 +168,7 @@ class Finder:
 
     def cost_of_all(self) -> int:
         """The bytes of all events of the time."""
-        return sum(file.size for file in self.archive.files(self.span))
+        return sum(file.size for file in self.files())
 
     def ids(self, wanted: Wanted) -> set[str]:
         """The events of compacted pieces that have a quad like this."""
@@ -187,9 +204,13 @@ class Finder:
         return bounds is None or (bounds[0] <= lookup.numbers.high and lookup.numbers.low <= bounds[1])
 
     def _quads(self, span: Span) -> Iterator[File]:
-        for piece in self.archive.pieces():
+        for piece in self._pieces:
             if piece.compacted:
                 yield from self.archive.quad_files(piece, span)
+
+    def _events(self, span: Span) -> Iterator[File]:
+        for piece in self._pieces:
+            yield from self.archive.events_of(piece, span)
 
     # ----------------------------------------------------------------------------------------------------------- files
 

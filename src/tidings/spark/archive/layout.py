@@ -15,9 +15,9 @@ from __future__ import annotations
 import fcntl
 import re
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from datetime import UTC, date, datetime
-from typing import NamedTuple
+from typing import BinaryIO, NamedTuple
 
 import pyarrow as pa
 from pyarrow import fs
@@ -28,6 +28,8 @@ from tidings.spark.store import Store
 QUADS = "_quads"
 COMPACTING = "_compacting"
 _LOCK = "_lock"
+_READERS = "_readers"
+_HALF_WRITTEN = re.compile(r"\.[0-9a-f]{32}")
 _BATCH = re.compile(r"batch=(\d+)(?:-(\d+))?")
 _DAY = re.compile(r"day=(\d{4}-\d{2}-\d{2})")
 _MOMENT = pa.timestamp("us", "UTC")
@@ -105,6 +107,15 @@ class Span(NamedTuple):
 ALWAYS = Span()
 
 
+class Before(NamedTuple):
+    """What was there before a batch. Where that one was begun, `accepted` is when: a batch that is run again may have
+    been compacted with those before it, and its events are the ones that came at that moment.
+    """
+
+    batch: int
+    accepted: datetime | None = None
+
+
 class Archive:
     """An archive in a folder of this machine, or of a store that Arrow knows."""
 
@@ -134,11 +145,10 @@ class Archive:
     def _found(self) -> list[Piece]:
         return [piece for name in self.store.names() if (piece := piece_of(name)) is not None]
 
-    def files(self, span: Span = ALWAYS, *, before: int | None = None) -> Iterator[File]:
-        """The files of events that may be of this time; of batches before this one."""
+    def files(self, span: Span = ALWAYS) -> Iterator[File]:
+        """The files of events that may be of this time."""
         for piece in self.pieces():
-            if before is None or piece.last < before:
-                yield from self.events_of(piece, span)
+            yield from self.events_of(piece, span)
 
     def events_of(self, piece: Piece, span: Span = ALWAYS) -> Iterator[File]:
         """The files of events of a piece."""
@@ -159,28 +169,72 @@ class Archive:
                 yield File(piece, when, info.path.removeprefix(self.store.root).lstrip("/"), info.size)
 
     @contextmanager
-    def maintained(self) -> Iterator[None]:
-        """While this lasts, nobody else on this machine compacts or deletes."""
-        if not self.store.local:
-            self._clean()
+    def reading(self) -> Iterator[None]:
+        """While this lasts, nothing goes of what is there, as far as that is decided on this machine."""
+        with self._held(_READERS, fcntl.LOCK_SH):
             yield
-            self._clean()
-            return
-        with open(self.store.place(_LOCK), "ab") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
+
+    @contextmanager
+    def maintained(self, *, alone: bool = False) -> Iterator[None]:
+        """While this lasts, nobody else on this machine compacts or deletes; where `alone`, nobody reads either."""
+        with self._held(_LOCK, fcntl.LOCK_EX):
+            self._remove_begun()
+            if alone:
+                with self._held(_READERS, fcntl.LOCK_EX):
+                    self._remove_dead()
+                    yield
+                return
             self._clean()
             yield
             self._clean()
 
+    @contextmanager
+    def _held(self, name: str, how: int) -> Iterator[None]:
+        """With a lock on a file of this archive. Who only reads it, and finds no such file, has to do without."""
+        with ExitStack() as held:
+            if self.store.local:
+                lock = _opened(self.store.place(name), may_be_absent=how == fcntl.LOCK_SH)
+                if lock is not None:
+                    fcntl.flock(held.enter_context(lock), how)
+            yield
+
     def _clean(self) -> None:
-        """Remove what does not count: what was begun, dead pieces, and quads without a piece."""
-        self.store.remove(COMPACTING)
+        """Remove dead pieces, unless somebody may be reading them: then whoever maintains it next does."""
+        try:
+            with self._held(_READERS, fcntl.LOCK_EX | fcntl.LOCK_NB):
+                self._remove_dead()
+        except BlockingIOError:
+            return
+
+    def _remove_dead(self) -> None:
         for piece in self.dead():
             self.store.remove(piece.name)
-        there = {piece.quads for piece in self.pieces()}
+            self.store.remove(piece.quads)
+
+    def _remove_begun(self) -> None:
+        """Remove what was begun and never came to its end: nobody reads that."""
+        self.store.remove(COMPACTING)
+        found = self._found()
+        there = {piece.quads for piece in found}
         for name in self.store.names(QUADS):
             if f"{QUADS}/{name}" not in there:
                 self.store.remove(f"{QUADS}/{name}")
+        for folder in [*(piece.name for piece in found), QUADS]:
+            for info in self.store.tree(folder):
+                if _HALF_WRITTEN.fullmatch(info.base_name):
+                    self.store.delete(info.path.removeprefix(self.store.root).lstrip("/"))
+
+
+def _opened(place: str, *, may_be_absent: bool) -> BinaryIO | None:
+    try:
+        return open(place, "ab")
+    except OSError:
+        if not may_be_absent:
+            raise
+    try:
+        return open(place, "rb")
+    except OSError:
+        return None
 
 
 def piece_of(name: str) -> Piece | None:

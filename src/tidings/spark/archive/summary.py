@@ -14,9 +14,14 @@ from tidings.spark.archive.layout import Archive, File
 def summary(folder: str) -> dict[str, Any]:
     """Events, files and bytes in all, and by day. Parts of events count as rows of their own."""
     archive = Archive.at(folder)
+    with archive.reading():
+        return _summary(archive)
+
+
+def _summary(archive: Archive) -> dict[str, Any]:
     pieces = archive.pieces()
     days: defaultdict[date, list[int]] = defaultdict(lambda: [0, 0, 0])
-    for file in archive.files():
+    for file in (file for piece in pieces for file in archive.events_of(piece)):
         counts = days[file.day]
         counts[0] += rows_in(archive, file)
         counts[1] += 1

@@ -59,9 +59,12 @@ class ChainedPipeline(Pipeline):
         timeout: timedelta,
         bindings: bool = False,
         limits: Limits = DEFAULT_LIMITS,
+        compact_every: int | None = None,
         listener: Listener | None = None,
     ) -> None:
-        super().__init__(spark, subscriptions, sinks, checkpoint, bindings=bindings, listener=listener)
+        super().__init__(
+            spark, subscriptions, sinks, checkpoint, bindings=bindings, compact_every=compact_every, listener=listener
+        )
         self._following = Following(timeout, bindings, limits)
         self._recorded = Recorded(f"{checkpoint}/tidings/batches")
         self._open: int | None = None
@@ -94,7 +97,7 @@ class ChainedPipeline(Pipeline):
         try:
             with batch.stage("match"):
                 told: pa.Table = kept.select(*(name for name in NAMES if name != "body"), "digest").toArrow()
-            known = self._known(batch.number)
+            known = self._known(batch.before)
             record = batch.record
             if not (len(told) or record.problems or record.put or record.gone):
                 return None
