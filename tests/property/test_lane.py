@@ -88,7 +88,8 @@ def _line(dice: random.Random, graph: str, odd: float) -> str:
     return gap.join(term for term in terms if term) + end
 
 
-def _document(dice: random.Random) -> bytes:
+def document(dice: random.Random) -> bytes:
+    """Some graphs, of lines that are plain, odd or broken."""
     odd, broken, nothing = (dice.choice([0, 0, 0.05, 0.4]) for _ in range(3))
     out: list[str] = []
     for _ in range(dice.randrange(12)):
@@ -166,7 +167,7 @@ def test_the_same_events_matches_and_errors(matchers: tuple[Matcher, Matcher], s
     fast, naive = matchers
     dice = random.Random(seed)
     for _ in range(20):
-        data = _document(dice)
+        data = document(dice)
         expected = _expected(naive, data)
         for _ in _sizes(dice):
             assert _table(fast, data) == expected, data
@@ -178,7 +179,7 @@ def test_the_first_error_is_raised_where_nobody_takes_it(matchers: tuple[Matcher
     dice = random.Random(1)
     raised = 0
     for _ in range(200):
-        data = _document(dice)
+        data = document(dice)
         errors = _expected(naive, data)[1]
         if errors:
             raised += 1

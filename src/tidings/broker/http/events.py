@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from http import HTTPStatus
 
@@ -19,8 +19,10 @@ from tidings.broker.http.problems import Problem, problem_of
 from tidings.broker.http.service import Service
 from tidings.broker.log import Logged
 from tidings.errors import EvaluationError, EventError
+from tidings.index.plain import plain_events
 from tidings.rdf.cloudevents import Unpacked, unpacked
 from tidings.rdf.event import Event
+from tidings.rdf.formats import Format
 from tidings.rdf.limits import Limits
 from tidings.rdf.read import read_events
 from tidings.rdf.terms import to_json
@@ -28,6 +30,9 @@ from tidings.rdf.write import written
 
 _SMALL = 16 << 10
 """A document of so many bytes that leaves nothing to work out is read at once, and not by another thread."""
+
+_PLAIN = 1 << 20
+"""In a document of so many bytes, no term and no event is beyond the limits, whatever it says."""
 
 _BY = ("graph", "document", "subject", "nanopub")
 
@@ -71,13 +76,17 @@ def _wants_matches(request: Request) -> bool:
 
 
 def _events(document: Unpacked, by: str, limits: Limits, problems: list[EventError]) -> Iterator[Event]:
-    found = read_events(
-        [document.data],
-        format=document.format,
-        by=by,  # type: ignore[arg-type]
-        report=problems.append,
-        limits=limits,
-    )
+    found: Iterable[Event] | None = None
+    if document.format is Format.NQ and by == "graph" and len(document.data) <= _PLAIN:
+        found = plain_events(document.data)
+    if found is None:
+        found = read_events(
+            [document.data],
+            format=document.format,
+            by=by,  # type: ignore[arg-type]
+            report=problems.append,
+            limits=limits,
+        )
     if document.time is None:
         yield from found
         return
