@@ -32,6 +32,7 @@ from tidings.broker.http import (
 from tidings.broker.http.access import Access
 from tidings.broker.http.hub import Hub
 from tidings.broker.http.openapi import openapi
+from tidings.broker.http.outcomes import Outcomes
 from tidings.broker.http.service import Bounds, Service
 from tidings.errors import TidingsError
 
@@ -88,7 +89,7 @@ def application(
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
         hub, hooks = Hub(core), Hooks(core, private=private, patience=patience)
         limits = bounds or Bounds()
-        app.state.service = Service(core, Access(core, open=open, rate=limits.rate), limits, hub, hooks)
+        app.state.service = Service(core, Access(core, open=open, rate=limits.rate), limits, hub, hooks, Outcomes())
         with ThreadPoolExecutor(1, "tidings-look-back") as app.state.looking:
             yield
             hub.close()

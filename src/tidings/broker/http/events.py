@@ -54,7 +54,7 @@ async def publish(request: Request) -> Response:
         events = list(_events(document, by, service.bounds.reading, problems))
     else:
         events = await asyncio.to_thread(lambda: list(_events(document, by, service.bounds.reading, problems)))
-    outcomes = await asyncio.wrap_future(service.core.publish(events)) if events else []
+    outcomes = await service.outcomes.of(service.core.publish(events)) if events else []
     problems += [outcome for outcome in outcomes if isinstance(outcome, EventError)]
     accepted = [outcome for outcome in outcomes if isinstance(outcome, Accepted)]
     if problems and not accepted:

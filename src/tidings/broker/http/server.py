@@ -26,6 +26,7 @@ class _Server(uvicorn.Server):
                 access_log=False,
                 log_config=None,
                 server_header=False,
+                proxy_headers=False,
                 timeout_graceful_shutdown=_PATIENCE,
             )
         )

@@ -10,6 +10,7 @@ from tidings.broker.core import Core
 from tidings.broker.hooks import Hooks
 from tidings.broker.http.access import Access
 from tidings.broker.http.hub import Hub
+from tidings.broker.http.outcomes import Outcomes
 from tidings.rdf.limits import MIB, Limits
 
 
@@ -37,6 +38,7 @@ class Service:
     bounds: Bounds
     hub: Hub
     hooks: Hooks
+    outcomes: Outcomes
 
     @staticmethod
     def of(request: Request) -> Service:
