@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections import deque
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -20,6 +21,7 @@ class Stream:
         self.status = 0
         self.sent = 0
         self._pieces: asyncio.Queue[str] = asyncio.Queue(1)
+        self._messages: deque[Message] = deque()
 
     async def send(self, message: Any) -> None:
         if message["type"] == "http.response.start":
@@ -29,15 +31,17 @@ class Stream:
         await self._pieces.put(message["body"].decode())
 
     async def piece(self) -> str:
-        return await asyncio.wait_for(self._pieces.get(), 20)
+        return await self._pieces.get()
 
     async def next(self) -> Message:
         """The next message, its kind and what it says; comments are passed over."""
-        while True:
-            piece = await self.piece()
-            fields = dict(line.split(": ", 1) for line in piece.splitlines() if line and not line.startswith(":"))
-            if fields:
-                return fields["event"], json.loads(fields["data"])
+        async with asyncio.timeout(20):
+            while not self._messages:
+                for text in (await self.piece()).split("\n\n"):
+                    fields = dict(line.split(": ", 1) for line in text.splitlines() if not line.startswith(":"))
+                    if fields:
+                        self._messages.append((fields["event"], json.loads(fields["data"])))
+        return self._messages.popleft()
 
 
 @asynccontextmanager

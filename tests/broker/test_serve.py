@@ -161,6 +161,72 @@ def test_the_commands_of_a_client(tmp_path: Path) -> None:
         assert "wrong.rq:1:8" in refused.stderr
 
 
+def test_who_listens_is_told_of_a_pause_and_ends_with_the_subscription(tmp_path: Path) -> None:
+    with Server(tmp_path, "--open") as server, Client(server.url) as client:
+        subscribe(server.url, "s")
+        publish(server.url, 1)
+        client.pause("s")
+        command = [TIDINGS, "listen", "s", "--url", server.url]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as listening:
+            assert listening.stdout is not None
+            assert listening.stderr is not None
+            assert json.loads(listening.stdout.readline())["event"] == ids(1)[0]
+            assert listening.stderr.readline() == "warning: the subscription is paused: by its owner\n"
+            client.resume("s")
+            publish(server.url, 2)
+            assert json.loads(listening.stdout.readline())["event"] == ids(2)[0]
+            client.cancel("s")
+            assert listening.wait(20) == 0
+        gone = subprocess.run(command, capture_output=True, text=True)
+        assert (gone.returncode, gone.stdout) == (2, "")
+        assert "there is no such subscription" in gone.stderr
+
+
+def test_what_is_piped_through_survives_a_restart_and_a_bound_on_requests(tmp_path: Path) -> None:
+    server = Server(tmp_path, "--open", "--rate", "1")
+    port = server.url.rpartition(":")[2]
+    command = [TIDINGS, "publish", "-", "--url", server.url]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, text=True) as publishing:
+        assert publishing.stdin is not None
+        assert publishing.stdout is not None
+
+        def pass_on(number: int) -> None:
+            assert publishing.stdin is not None
+            publishing.stdin.write(to_nquads(offer(number)).decode())
+            publishing.stdin.flush()
+
+        with server:
+            # An event is complete when the next one begins.
+            for number in range(4):
+                pass_on(number)
+            assert [json.loads(publishing.stdout.readline())["id"] for _ in range(3)] == ids(0, 1, 2)
+            server.kill()
+        pass_on(4)
+        with Server(tmp_path, "--open", "--port", port) as again:
+            publishing.stdin.close()
+            assert [json.loads(line)["id"] for line in publishing.stdout] == ids(3, 4)
+            assert publishing.wait(20) == 0
+            assert httpx2.get(f"{again.url}/v1/status").json()["events"] == 5
+
+
+def test_the_reader_of_a_pipe_goes_away(tmp_path: Path) -> None:
+    with Server(tmp_path, "--open") as server:
+        subscribe(server.url, "s")
+        publish(server.url, 0)
+        script = f"{TIDINGS} listen s --url {server.url} | head -n 1"
+        listening = subprocess.Popen(script, shell=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        # That nobody reads any more is noticed when there is more to write.
+        for number in range(1, 300):
+            publish(server.url, number)
+            time.sleep(0.05)
+            if listening.poll() is not None:
+                break
+        out, err = listening.communicate(timeout=20)
+        assert json.loads(out)["event"] == ids(0)[0]
+        assert err == ""
+
+
 def test_who_listens_does_not_notice_a_restart(tmp_path: Path) -> None:
     server = Server(tmp_path, "--open")
     port = server.url.rpartition(":")[2]

@@ -17,6 +17,7 @@ import tidings
 from tidings.broker import dead
 from tidings.broker.hooks import Breaker, Hooks, Patience
 from tidings.broker.receiving import Subscription
+from tidings.broker.retention import Retention
 from tidings.delivery.webhooks import Endpoint, address_of, is_public, signed, written_secret
 from tidings.errors import DeliveryError, UsageError
 
@@ -115,6 +116,47 @@ def test_who_takes_nothing_is_left_alone(broker: tidings.Broker, receiver: Recei
     time.sleep(0.2)
     assert len(receiver.heard) == 3
     hooks.close()
+
+
+def kinds(receiver: Receiver, count: int) -> list[tuple[object, dict[str, object]]]:
+    """What came, when so much has: its type, and its data."""
+    end = time.monotonic() + 10
+    while len(receiver.heard) < count and time.monotonic() < end:
+        time.sleep(0.01)
+    return [(body["type"], body["data"]) for _, body, _ in receiver.heard]  # type: ignore[misc]
+
+
+def test_a_pause_is_told_unless_it_is_the_owners(broker: tidings.Broker, receiver: Receiver) -> None:
+    subscription = hooked(broker, receiver.url)
+    receiver.answers = [500]
+    hooks = Hooks(broker._core, private=True, patience=QUICK)
+    subscription.pause("it failed too often")
+    (kind, data), (again, _) = kinds(receiver, 2)
+    assert (kind, again) == ("tidings.paused", "tidings.paused")
+    assert data == {"subscription": "s", "version": 1, "state": "paused", "reason": "it failed too often"}
+    assert len({headers["webhook-id"] for headers, _, _ in receiver.heard}) == 1
+    subscription.resume()
+    hooks.watch(subscription._standing)
+    broker.publish(offer(1))
+    assert kinds(receiver, 3)[2][0] == "tidings.notification"
+    subscription.pause()
+    time.sleep(0.1)
+    assert len(receiver.heard) == 3
+    hooks.close()
+
+
+def test_what_went_before_it_was_sent_is_told(receiver: Receiver) -> None:
+    with tidings.Broker(retention=Retention(backlog=10)) as broker:
+        subscription = hooked(broker, receiver.url)
+        for number in range(12):
+            broker.publish(offer(number))
+        broker._core.backlog.once()
+        hooks = Hooks(broker._core, private=True, patience=QUICK)
+        (kind, data), *rest = kinds(receiver, 10)
+        assert (kind, data["upto"]) == ("tidings.missed", "1-3")
+        assert [told["event"] for _, told in rest] == ids(*range(3, 12))
+        waits_for(broker, subscription, "1-12")
+        hooks.close()
 
 
 def test_a_breaker_closes_again() -> None:
