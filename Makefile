@@ -30,8 +30,8 @@ bench: $(READY)
 	$(BIN)/tidings bench --output bench/results
 
 # Half an hour of new cases; TIDINGS_SOAK_MINUTES says how long instead. `python -m tests.soak --help` has the rest.
-# Then kills of each kind on a cluster, with `python -m tests.soak.recovery`, all that is said about clusters, and a
-# hundred histories of who was told of what.
+# Then kills of each kind on a cluster, with `python -m tests.soak.recovery`, all that is said about clusters, and
+# histories of who was told of what: a hundred of whole events, fifty in shards and fifty quad by quad.
 soak: $(READY)
 	PYTHONHASHSEED=0 $(BIN)/python -m tests.soak
 	$(BIN)/python -m tests.soak.recovery

@@ -21,6 +21,8 @@ from tests.spark.test_equal import assert_same
 from tests.spark.worlds import Answers, World, found_in, solutions
 
 from tidings.lang import parse
+from tidings.lang.files import microseconds
+from tidings.lang.watched import Change
 from tidings.ontology import Ontology
 from tidings.rdf.event import Event
 from tidings.spark.archive import compact as compacting
@@ -31,6 +33,7 @@ from tidings.spark.archive.find import Finder, Lookup
 from tidings.spark.archive.layout import ALWAYS, ARCHIVE_ROWS, Archive, Before, Piece, Span, living
 from tidings.spark.archive.remove import delete, retain
 from tidings.spark.history import archived, quads, replay
+from tidings.spark.late import Newest, late_notifications
 from tidings.spark.tables import BatchTable
 
 TYPE = "<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>"
@@ -282,6 +285,17 @@ def test_what_was_before_a_batch_that_is_run_again(spark: SparkSession, tmp_path
         with Finder(archive) as finder:
             known = [id.as_py() for rows in finder.all_events(["event"], Before(3, moment)) for id in rows["event"]]
         assert set(known) == ids(range(3))
+
+
+def test_who_looks_back_and_has_ended_is_told_what_was_before_that(tmp_path: Path) -> None:
+    """Both are heard of at once: that it looks back, and that it is over."""
+    pairs = [(event(number), NOON + timedelta(minutes=number)) for number in range(8)]
+    archive = archive_of(tmp_path / "a", pairs)
+    since, until = (microseconds((NOON + timedelta(minutes=number)).isoformat()) for number in (2, 5))
+    put = Change("put", "s", "ASK { ?x <http://e/price> ?v }", created=since, retroactive=since)
+    for changes, last in (([put], 8), ([put, Change("end", "s", cancelled=until)], 5)):
+        told = late_notifications(changes, NONE, archive, Before(1), Newest(), bindings=False)
+        assert set(told.rows["event"].to_pylist()) == ids(range(2, last))
 
 
 @pytest.mark.parametrize("seed", range(2))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import random
 from collections.abc import Callable
@@ -50,9 +51,12 @@ class World:
 
     def publish(self, *parts: tuple[str, str]) -> None:
         """A document with these parts."""
+        self.put(b"".join(to_nquads(Event(event, body)) for event, body in parts))
+
+    def put(self, document: bytes) -> None:
         self._moment += 1
         beside = self.root / f"{self._moment}.nq"
-        beside.write_bytes(b"".join(to_nquads(Event(event, body)) for event, body in parts))
+        beside.write_bytes(document)
         # Those of one moment come in any order.
         os.utime(beside, (self._moment, self._moment))
         beside.rename(self.events / beside.name)
@@ -172,6 +176,22 @@ def test_an_event_that_is_known_does_not_fire_again(world: World) -> None:
     assert world.notified() == [("both", ONE), ("p", ONE)]
     assert [event for event, _ in world.archived(None)].count(ONE) == 1
     assert world.reasons() == [f"the event {ONE} was read before, with other triples"]
+
+
+def test_who_comes_late_is_told_though_the_last_batch_left_nothing(world: World) -> None:
+    """There are no figures of a batch in which nothing happened, and nothing comes that would be another one."""
+    world.queries = world.root / "log"
+    world.queries.mkdir()
+    (world.queries / "1.ndjson").write_text(json.dumps({"id": "q", "query": "ASK { ?a <http://e/q> ?x }"}))
+    for _ in range(2):
+        world.put(P.encode())
+    world.run()
+    assert [each.batch for each in world.told] == [0], "the second one has the same event, which has no name, again"
+    options = json.dumps({"retroactive": "2026-01-01T00:00:00Z"})
+    late = {"id": "late", "query": "ASK { ?a <http://e/p> ?x }", "options": options}
+    (world.queries / "2.ndjson").write_text(json.dumps(late))
+    world.run()
+    assert [subscription for subscription, _ in world.notified()] == ["late"]
 
 
 def test_every_case_in_a_stream_of_parts(spark: SparkSession, tmp_path: Path) -> None:

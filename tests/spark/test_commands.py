@@ -60,8 +60,13 @@ def test_once(world: Path) -> None:
         "metrics",
     ]
     (world / "in" / "2.nq").write_text(EVENT.format(2))
-    assert pipeline(world, "--once").exit_code == 0
+    assert pipeline(world, "--once", "--compact-every", "2").exit_code == 0
     assert told(world / "out") == [("a", "http://e/1"), ("a", "http://e/2")]
+    assert [path.name for path in (world / "state" / "archive").glob("batch=*")] == ["batch=0000000000-0000000001"]
+    (world / "in" / "3.nq").write_text(EVENT.format(2) + EVENT.format(3))
+    assert pipeline(world, "--once", "--compact-every", "2").exit_code == 0
+    assert told(world / "out") == [("a", f"http://e/{number}") for number in (1, 2, 3)]
+    assert len(list((world / "state" / "archive").glob("batch=*"))) == 2
 
 
 def test_rejects_are_told(world: Path) -> None:

@@ -67,6 +67,7 @@ class Subscriptions:
         self._compiling: threading.Thread | None = None
         self._base, self._sets, self._since = -1, 0, 0
         self._shards = 0
+        self._has_older = True
         self._placer: Placer | None = None
         self._go_on(shards if shards is None else checked_shards(shards))
 
@@ -85,6 +86,8 @@ class Subscriptions:
     def take(self, report: Report) -> Taken:
         """Have what the source says now. What is wrong in it is reported."""
         with self._changing:
+            if self._has_older:
+                self._remove_older()
             if self._base < 0:
                 self._first(report)
                 return Taken(self.version, len(self), 0, len(self))
@@ -245,9 +248,16 @@ class Subscriptions:
             self._base, self._sets = base + 1, self._sets - sets
             self._shards, self._placer = self._shards if shards is None else shards, None
             self._since = sum(1 for _ in self._changes(self._base, self._sets))
-        # A batch that is under way, or is run again, may need the one before.
-        for older in range(base):
-            self._store.remove(_base(older))
+            self._has_older = True
+
+    def _remove_older(self) -> None:
+        """Bases that nobody needs. Who asks for the next version has done the batch that may have been run again, which
+        one of several starts ago might have begun; a batch that is under way may need the base before the last.
+        """
+        for name in self._store.names():
+            if name.startswith("base-") and int(name.removeprefix("base-")) < self._base - 1:
+                self._store.remove(name)
+        self._has_older = False
 
     def _again(self, old: Version, renew: bool, shards: int | None) -> Callable[[Path], None]:
         """What writes the subscriptions of a version anew."""

@@ -43,6 +43,7 @@ from tidings.spark.meanwhile import Meanwhile
 from tidings.spark.records import Record, Records, Tell
 from tidings.spark.spread import Spread
 from tidings.spark.standing import DIGEST, sort_out
+from tidings.spark.store import Store
 from tidings.spark.tables import BatchTable
 from tidings.spark.work import Tables, Task, Work
 
@@ -146,7 +147,9 @@ class Pipeline:
             table.clean()
         self._figures.claim(self._records.owner())
         self._last = self._records.last()
-        self._over = self._last < 0 or self._figures.has(self._last)
+        # A batch of which there is nothing to tell has no figures; Spark knows that it is done.
+        done = Store(self._checkpoint).is_file(f"commits/{self._last}")
+        self._over = self._last < 0 or self._figures.has(self._last) or done
 
     def _stream(self, read: DataFrame) -> DataFrame:
         """What the batches are made of."""

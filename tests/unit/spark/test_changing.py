@@ -165,3 +165,15 @@ def test_a_log_is_not_taken_again_in_another_order(tmp_path: Path) -> None:
     assert told(take(again)) == {"B": ["b"]}, "what was cancelled stays cancelled"
     again._compile()
     assert told(take(subscriptions(tmp_path / "log", folder=tmp_path / "kept"))) == {"B": ["b"]}
+
+
+def test_what_a_batch_was_begun_with_outlives_any_number_of_starts(tmp_path: Path) -> None:
+    """It is run again by one of these, however the others had the subscriptions."""
+    source = write(tmp_path / "s.ndjson", a="A", b="B")
+    begun = take(subscriptions(source, folder=tmp_path / "kept"))
+    for shards in (2, 3, 2):
+        those = subscriptions(source, folder=tmp_path / "kept", shards=shards)
+    workers._open.clear()
+    assert told(begun) == {"A": ["a"], "B": ["b"]}
+    take(those)
+    assert len(list((tmp_path / "kept").glob("base-*"))) == 2
