@@ -22,6 +22,7 @@ from tidings.rdf.terms import RDF_TYPE
 
 X = "http://x/"
 ONTOLOGY = f"<{X}Notebook> <http://www.w3.org/2000/01/rdf-schema#subClassOf> <{X}Computer> .\n"
+_PATIENCE = 300.0
 IDS = ("a", "b", "c", "d", "e", "f")
 QUERIES = (
     f"SELECT ?x {{ ?x a <{X}Computer> }}",
@@ -66,7 +67,7 @@ class Client:
             self.server.end()
 
     def act(self, steps: int) -> None:
-        kinds = {self._publish: 6, self._subscribe: 2, self._pause: 1, self._resume: 1, self._cancel: 1}
+        kinds = {self._publish: 12, self._subscribe: 6, self._pause: 2, self._resume: 3, self._cancel: 1}
         for step in self._random.choices(list(kinds), list(kinds.values()), k=steps):
             step()
 
@@ -80,10 +81,13 @@ class Client:
     def unmatched(self) -> int:
         return int(self._ask("GET", "/v1/status").json()["unmatched"])
 
-    def wait(self, seconds: float = 300.0) -> None:
-        over = time.monotonic() + seconds
+    def wait(self, process: Process | None = None) -> None:
+        """Until everything is matched; where that process does it, it has to live."""
+        over = time.monotonic() + _PATIENCE
         while self.unmatched():
             assert time.monotonic() < over, "nobody matches"
+            if process is not None:
+                process.look()
             time.sleep(0.05)
 
     # ------------------------------------------------------------------------------------------------------------ steps
@@ -145,8 +149,18 @@ class Process:
     """`tidings pipeline` in a process of its own."""
 
     def __init__(self, *arguments: str | Path) -> None:
-        command = [TIDINGS, "pipeline", *map(str, arguments)]
-        self._process = subprocess.Popen(command, start_new_session=True, stderr=subprocess.PIPE, text=True)
+        self._command = [TIDINGS, "pipeline", *map(str, arguments)]
+        self._begin()
+
+    def _begin(self) -> None:
+        self._process = subprocess.Popen(self._command, start_new_session=True, stderr=subprocess.PIPE, text=True)
+
+    def look(self) -> None:
+        """Begin again where Spark gave up: it waits ten seconds for its workers, and a busy machine takes more."""
+        if self._process.poll() is not None:
+            _, said = self._process.communicate()
+            assert "failed to connect back" in said, said
+            self._begin()
 
     def __enter__(self) -> Self:
         return self

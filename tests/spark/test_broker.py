@@ -41,7 +41,8 @@ def test_nobody_notices_that_it_is_spark(spark: SparkSession, tmp_path: Path) ->
     try:
         with Process("--broker", client.url, "--checkpoint", state, "--master", "local[1]") as process:
             client.act(40)
-            client.wait()
+            client.wait(process)
+            told = client.check()
             client.act(30)
             client.kill_server()
             client.act(20)
@@ -49,12 +50,13 @@ def test_nobody_notices_that_it_is_spark(spark: SparkSession, tmp_path: Path) ->
         client.act(20)
         with running(spark, client.url, state) as pipeline:
             client.wait()
+            told += client.check()
             client.act(20)
             client.kill_server()
             client.act(20)
             client.wait()
             assert not pipeline.wait(0.1)
-        assert client.check() > 50
+        assert told + client.check() > 50
     finally:
         client.end()
 
@@ -67,7 +69,7 @@ def test_killed_again_and_again(tmp_path: Path) -> None:
         for round in range(ROUNDS):
             with Process(*arguments) as process:
                 client.act(30)
-                client.wait()
+                client.wait(process)
                 client.act(60)
                 if round % 2:
                     client.kill_server()
@@ -75,7 +77,7 @@ def test_killed_again_and_again(tmp_path: Path) -> None:
                 process.kill()
             client.act(10)
         with Process(*arguments) as process:
-            client.wait()
+            client.wait(process)
             assert process.end() == (0, "")
         client.check()
     finally:
