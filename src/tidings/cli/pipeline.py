@@ -148,6 +148,7 @@ def command(
                 "--ontology": ontology_files.paths,
                 "--strategy chained": chained,
                 "--archive": archive,
+                "--compact-every": compact_every,
                 "--bindings": bindings,
                 "--validate": validate,
                 "--strict": reading.strict,
