@@ -40,6 +40,7 @@ soak: $(READY)
 	TIDINGS_SOAK=1 $(BIN)/python -m pytest -q tests/cluster/test_submit.py tests/cluster/test_standalone.py tests/spark/test_eventcloud.py tests/spark/test_bench.py tests/unit/bench
 	TIDINGS_SOAK=1 $(BIN)/python -m pytest -q tests/contract/test_fast.py -k compiler_off
 	TIDINGS_HISTORIES=100 $(BIN)/python -m pytest -q tests/spark/test_histories.py
+	TIDINGS_HISTORIES=300 TIDINGS_KILLS=20 $(BIN)/python -m pytest -q tests/broker/test_outside.py tests/spark/test_broker.py
 
 $(READY): pyproject.toml
 	$(PYTHON) -m venv $(VENV)

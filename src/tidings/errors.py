@@ -6,6 +6,7 @@ TidingsError
 ├── SnapshotError           a snapshot that cannot be opened or written (exit code 2)
 ├── EngineError             what runs elsewhere, Spark for one, came to an end (exit code 2)
 ├── BrokerError             a broker's store cannot be read or written (exit code 2)
+├── LogError                what was matched elsewhere does not go with the events of a broker
 ├── ClientError             a broker over HTTP refused something, or cannot be reached (exit code 2)
 ├── DeliveryError           somebody who should be told did not take it
 ├── CursorError             a place among notifications that is none, or behind which some are gone
@@ -77,6 +78,10 @@ class BrokerError(TidingsError):
         super().__init__(f"{broker}: {problem}")
         self.broker = broker
         self.problem = problem
+
+
+class LogError(TidingsError):
+    """What somebody has matched elsewhere does not go with the log of a broker: it leaves something out, say."""
 
 
 class ClientError(TidingsError):

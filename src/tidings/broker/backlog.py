@@ -44,7 +44,7 @@ class Backlog:
         self._lock = Lock()
         self._over: set[int] = set()
         self._stale: set[int] = set()
-        self._done, self._upto = 0, core.last
+        self._done, self._upto = 0, core.told
         self._positions: dict[int, int] | None = None
 
     @property

@@ -21,7 +21,7 @@ from typing import Any, Self, TypeVar, overload
 from uuid import uuid4
 
 from tidings.broker import log, subscriptions
-from tidings.broker.core import Accepted, Core
+from tidings.broker.core import Accepted, Core, Where
 from tidings.broker.knowledge import Knowledge
 from tidings.broker.options import Options
 from tidings.broker.receiving import Subscription
@@ -46,7 +46,8 @@ class Broker:
     """In memory, or with `path` durable in that folder, where it goes on with what it had.
 
     What is published or registered is on the disk when the call returns. Any number of threads may use it at once; many
-    that publish share the wait for the disk. A folder belongs to one broker at a time.
+    that publish share the wait for the disk. A folder belongs to one broker at a time. With `matching="outside"` events
+    are matched by somebody else, a pipeline on Spark for one, and subscribers are told when that has been done.
     """
 
     def __init__(
@@ -55,9 +56,11 @@ class Broker:
         *,
         ontology: Ontology | None = None,
         retention: Retention | None = None,
+        matching: Where = "embedded",
     ) -> None:
         folder = None if path is None else Path(path)
-        self._core = Core(folder, None if ontology is None else Knowledge(ontology), retention or Retention())
+        knowledge = None if ontology is None else Knowledge(ontology)
+        self._core = Core(folder, knowledge, retention or Retention(), matching=matching)
 
     def __enter__(self) -> Self:
         return self

@@ -19,9 +19,9 @@ from pathlib import Path
 from secrets import token_bytes
 from threading import Lock, Thread
 from time import perf_counter
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, Literal, TypeAlias, TypeVar
 
-from tidings.broker import audit, log, looking, postings, subscriptions
+from tidings.broker import audit, log, looking, outside, postings, subscriptions, windows
 from tidings.broker.audit import PROGRAM, What, Who
 from tidings.broker.backlog import Backlog
 from tidings.broker.committer import Committer
@@ -29,12 +29,13 @@ from tidings.broker.cursors import Cursor
 from tidings.broker.database import Database
 from tidings.broker.figures import Figures
 from tidings.broker.knowledge import Knowledge
-from tidings.broker.log import Logged
-from tidings.broker.matching import Effort, Matching, form_of
+from tidings.broker.log import Logged, Numbers
+from tidings.broker.matching import Effort, Elsewhere, Matching, form_of
 from tidings.broker.retention import Retention
 from tidings.broker.subscriptions import Registered, Standing, Wanted
 from tidings.broker.upkeep import Upkeep
-from tidings.errors import EventConflict, EventError
+from tidings.broker.watch import Watch
+from tidings.errors import EventConflict, EventError, LogError
 from tidings.lang.pattern import Query
 from tidings.match.base import Answer, Failure
 from tidings.match.verify import Prepared
@@ -46,7 +47,7 @@ _log = logging.getLogger("tidings")
 _GROUP = 4 << 20
 """Bytes of events that share a transaction."""
 
-_FAILURES = 20
+FAILURES = 20
 _FAILURES_WITHIN = 3_600.0
 """A subscription that has failed on so many events within so many seconds is paused."""
 
@@ -58,6 +59,9 @@ _ANSWERING = 4_096
 
 EVERYTHING = 0
 """A stream that has something new with every event."""
+
+Where: TypeAlias = Literal["embedded", "outside"]
+"""Whether events are matched as they are accepted, or elsewhere, later (see `outside`)."""
 
 News: TypeAlias = Mapping[int, Sequence[tuple[int, Logged]]]
 """The streams that have something new: the events that were accepted just now, each with the number of the version that
@@ -93,21 +97,38 @@ class Core:
     """
 
     def __init__(
-        self, folder: Path | None, knowledge: Knowledge | None, keep: Retention, effort: Effort | None = None
+        self,
+        folder: Path | None,
+        knowledge: Knowledge | None,
+        keep: Retention,
+        effort: Effort | None = None,
+        matching: Where = "embedded",
     ) -> None:
         """`knowledge` None is what it knew before."""
         self.database = Database(folder)
-        with self.database.reading() as database:
-            self.knowledge = knowledge or Knowledge.kept(database)
         self.figures = Figures()
         self.effort = effort or Effort()
-        self.matching = Matching(self.knowledge.ontology, self._failed, self.effort, self.figures)
+        self.where = matching
+        try:
+            if matching == "outside":
+                outside.begin(self.database, knowledge, self.effort)
+            else:
+                outside.finish(self.database, self.effort, lambda failure: self.figures.count("failures"))
+        except BaseException:
+            self.database.close()
+            raise
+        with self.database.reading() as database:
+            self.knowledge = knowledge or Knowledge.kept(database)
+        kind = Elsewhere if matching == "outside" else Matching
+        self.matching = kind(self.knowledge.ontology, self.failed, self.effort, self.figures)
         self._failures: dict[int, deque[float]] = {}
         self._answering: dict[int, Prepared] = {}
+        self._noticing = Lock()
         self._rung: list[Rung] = []
         self._ringing = Lock()
         with self.database.reading() as database:
             self._last = log.last_seq(database)
+            self._told = windows.mark(database)
             self._accepted = log.last_accepted(database)
             those = list(subscriptions.standing(database))
             self.stream_of = subscriptions.streams(database)
@@ -124,8 +145,11 @@ class Core:
             if each.looked is not None:
                 Thread(target=self.look_back, args=(each,), name="tidings-look-back", daemon=True).start()
         self.upkeep = Upkeep(self, keep)
+        self._watch = Watch(self.notice) if matching == "outside" and folder is not None else None
 
     def close(self) -> None:
+        if self._watch is not None:
+            self._watch.close()
         self.upkeep.close()
         self._committer.close()
         self.database.close()
@@ -149,6 +173,8 @@ class Core:
 
     def publish(self, events: Sequence[Event]) -> Future[list[Accepted | EventError]]:
         """Take the events. When they are durable, what became of each; one that is refused costs no other anything."""
+        if self.where == "outside":
+            events = [outside.timed(event) for event in events]
         asked = perf_counter(), events
         return self._committer.submit(self._publish, asked, sum(len(event.body) for event in events))
 
@@ -164,8 +190,10 @@ class Core:
         for event in given:
             if event.id not in known and event.id not in new:
                 new[event.id] = replace(event, published=event.published or written_time(now))
-        with self.figures.timed("match"):
-            matched = self.matching.match(list(new.values()))
+        matched: Sequence[Numbers | None] = [None] * len(new)
+        if self.where == "embedded":
+            with self.figures.timed("match"):
+                matched = self.matching.match(list(new.values()))
         logged = {
             event.id: Logged(self._last + 1 + place, event, now, numbers)
             for place, (event, numbers) in enumerate(zip(new.values(), matched, strict=True))
@@ -181,15 +209,35 @@ class Core:
         self._last, self._accepted = logged[-1].seq, now
         self.figures.together.add(len(logged))
         self.figures.count("events", len(logged))
+        if self.where == "embedded":
+            self._found(logged)
+
+    def _found(self, logged: Sequence[Logged], upto: int | None = None) -> None:
+        """What these events matched is durable, too; up to that one all have been matched."""
         self.figures.count("matches", sum(len(each.matched) for each in logged if each.matched is not None))
         news: dict[int, list[tuple[int, Logged]]] = {EVERYTHING: []}
         for each in logged:
             assert each.matched is not None
             self.newest.add(each.seq, each.matched)
             for number in each.matched.tolist():
-                news.setdefault(self.stream_of[number], []).append((number, each))
+                # Who has ended meanwhile is not told any more.
+                stream = self.stream_of.get(number)
+                if stream is not None:
+                    news.setdefault(stream, []).append((number, each))
         self.backlog.add({stream: len(those) for stream, those in news.items() if those})
+        # Nobody reads on before all of it can be found.
+        self._told = upto
         self._ring(news)
+
+    def notice(self) -> None:
+        """Tell what has been matched elsewhere, and written down."""
+        with self._noticing:
+            with self.database.reading() as database:
+                upto = windows.mark(database)
+                if upto is None or upto <= self.told:
+                    return
+                those = list(log.between(database, self.told, upto))
+            self._found(those, upto)
 
     def _outcome(self, event: Event, known: dict[str, Logged], logged: dict[str, Logged]) -> Accepted | EventError:
         """One that comes again is new once."""
@@ -212,9 +260,14 @@ class Core:
             there = log.delete(writer, id)
             if there:
                 self._note(writer, by, "delete event", id)
+                windows.skip(writer)
             return there
 
-        return self.change(write, lambda there: self.database.forget())
+        def then(there: bool) -> None:
+            self.database.forget()
+            self.notice()
+
+        return self.change(write, then)
 
     # ---------------------------------------------------------------------------------------------------------- changes
 
@@ -268,6 +321,11 @@ class Core:
             knowledge.write(writer)
             self._note(writer, by, "change ontology", "")
             return again
+
+        if self.where == "outside":
+            raise LogError(
+                "events are matched elsewhere, with the ontology that there is; start the server with another one"
+            )
 
         def then(outcome: list[str]) -> None:
             again.extend(self.matching.engine.replace_ontology(knowledge.ontology))
@@ -351,18 +409,18 @@ class Core:
 
         return self.change(write, then)
 
-    def _failed(self, failure: Failure) -> None:
+    def failed(self, failure: Failure) -> None:
         """A subscription could not be evaluated on an event."""
         number = int(failure.subscription)
         self.figures.count("failures")
-        times = self._failures.setdefault(number, deque(maxlen=_FAILURES))
+        times = self._failures.setdefault(number, deque(maxlen=FAILURES))
         times.append(perf_counter())
-        if len(times) == _FAILURES and times[-1] - times[0] <= _FAILURES_WITHIN:
+        if len(times) == FAILURES and times[-1] - times[0] <= _FAILURES_WITHIN:
             times.clear()
             reason = (
-                f"it failed on {_FAILURES} events within an hour, the last time on {failure.event}: {failure.reason}"
+                f"it failed on {FAILURES} events within an hour, the last time on {failure.event}: {failure.reason}"
             )
-            self.change(partial(_pause_number, number=number, reason=reason, now=self.now()), self._paused)
+            self.change(partial(pause_number, number=number, reason=reason, now=self.now()), self._paused)
 
     # --------------------------------------------------------------------------------------------------------- readings
 
@@ -379,6 +437,11 @@ class Core:
     def last(self) -> int:
         """The last event that was accepted."""
         return self._last
+
+    @property
+    def told(self) -> int:
+        """The last event of which, and of all before it, it is known what they matched."""
+        return self._last if self._told is None else self._told
 
     def answer(self, standing: Standing, event: Event) -> Answer:
         """What a notification carries; nothing where it does not match by the ontology that is known now."""
@@ -406,6 +469,7 @@ class Core:
     def _matched(
         self, stream: int, after: int, limit: int
     ) -> tuple[list[tuple[int, int, Standing]], dict[int, Logged]]:
+        told = self.told
         with self.database.reading() as database:
             those = subscriptions.versions(database, stream)
         # Before the blocks are looked at: what moves into one meanwhile is there twice, and not in neither.
@@ -414,7 +478,7 @@ class Core:
         with self.database.reading() as database:
             for each in those:
                 seqs = _seqs(database, each, newest[each.number], after, limit)
-                pairs += [(seq, each.number, each) for seq in seqs]
+                pairs += [(seq, each.number, each) for seq in seqs if seq <= max(told, each.after)]
             pairs = sorted(pairs)[:limit]
             return pairs, log.by_seqs(database, [seq for seq, *_ in pairs], _PAGE_BYTES)
 
@@ -422,7 +486,7 @@ class Core:
         """Match it with the events from before it, and wait until that is done."""
         place = standing.looked
         while place is not None:
-            alone = Matching(self.matching.engine.ontology, self._failed, self.effort)
+            alone = Matching(self.matching.engine.ontology, self.failed, self.effort)
             upto, seqs = looking.found(self.database, standing, place, alone)
             over = self.change(partial(looking.write, standing=standing, upto=upto, seqs=seqs))
             place = None if over.result() else upto
@@ -457,7 +521,8 @@ def _key(writer: sqlite3.Connection) -> bytes:
     return found
 
 
-def _pause_number(writer: sqlite3.Connection, number: int, reason: str, now: int) -> Standing | None:
+def pause_number(writer: sqlite3.Connection, number: int, reason: str, now: int) -> Standing | None:
+    """By the broker itself, if that version is active."""
     row = subscriptions.by_number(writer, number)
     if row is None or row.state != "active":
         return None

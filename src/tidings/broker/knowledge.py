@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
 
 from tidings.errors import OntologyError
@@ -16,7 +17,7 @@ from tidings.rdf.formats import Format
 from tidings.rdf.limits import DEFAULT_LIMITS, Limits
 from tidings.rdf.terms import Triple
 
-_KEY = "ontology"
+_KEY, _TAG = "ontology", "ontology_tag"
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,10 +37,16 @@ class Knowledge:
         """An `OntologyError` says what is wrong with it."""
         return _known(list(read((data,), format.value, limits, None)), "error")
 
+    @property
+    def tag(self) -> str:
+        """What tells it from others that are kept."""
+        return sha256(f"{self.cycles}\n{self.text}".encode()).hexdigest()[:32]
+
     def write(self, writer: sqlite3.Connection) -> None:
         if self.text is not None:
             value = json.dumps({"text": self.text, "cycles": self.cycles})
-            writer.execute("INSERT OR REPLACE INTO meta (key, value) VALUES (?, ?)", (_KEY, value))
+            pairs = [(_KEY, value), (_TAG, self.tag)]
+            writer.executemany("INSERT OR REPLACE INTO meta (key, value) VALUES (?, ?)", pairs)
 
     @staticmethod
     def kept(reader: sqlite3.Connection) -> Knowledge:
@@ -50,6 +57,12 @@ class Knowledge:
         fields = json.loads(row[0])
         text, cycles = fields["text"], fields["cycles"]
         return Knowledge(Ontology.load(text.encode(), format="nt", cycles=cycles), text, cycles)
+
+
+def kept_tag(reader: sqlite3.Connection) -> str:
+    """Of the one that is kept, without looking into it."""
+    row = reader.execute("SELECT value FROM meta WHERE key = ?", (_TAG,)).fetchone()
+    return Knowledge.kept(reader).tag if row is None else str(row[0])
 
 
 def _known(triples: list[Triple], cycles: Cycles) -> Knowledge:

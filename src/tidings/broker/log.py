@@ -120,9 +120,11 @@ def between(database: sqlite3.Connection, after: int, last: int, limit: int = -1
     return map(_logged, rows)
 
 
-def newest(database: sqlite3.Connection, limit: int) -> list[Logged]:
-    """The last so many, the newest first."""
-    return list(map(_logged, database.execute(f"SELECT {_COLUMNS} FROM events ORDER BY seq DESC LIMIT ?", (limit,))))
+def newest(database: sqlite3.Connection, limit: int, last: int | None = None) -> list[Logged]:
+    """The last so many, up to that one, the newest first."""
+    upto = last_seq(database) if last is None else last
+    rows = database.execute(f"SELECT {_COLUMNS} FROM events WHERE seq <= ? ORDER BY seq DESC LIMIT ?", (upto, limit))
+    return list(map(_logged, rows))
 
 
 def matched_between(database: sqlite3.Connection, after: int, last: int) -> Iterator[tuple[int, Numbers]]:

@@ -45,6 +45,9 @@ class Matching:
         )
         self._failed = failed
 
+    def __len__(self) -> int:
+        return len(self.engine)
+
     def put_many(self, those: Iterable[Standing]) -> None:
         self.engine.add_many((str(each.number), form_of(each)) for each in those)
 
@@ -73,6 +76,28 @@ class Matching:
         """What a notification of this carries; None where it does not match by what is known now."""
         meaning = Meaning(event, self.engine.ontology)
         return prepared.solve(meaning, budget=self._effort.steps, seconds=self._effort.seconds)
+
+
+class Elsewhere(Matching):
+    """Where events are matched elsewhere: which subscriptions are active, and nothing of what they ask for."""
+
+    def __init__(
+        self, ontology: Ontology, failed: Report, effort: Effort | None = None, figures: Figures | None = None
+    ) -> None:
+        super().__init__(ontology, failed, effort, figures)
+        self._active: set[int] = set()
+
+    def __len__(self) -> int:
+        return len(self._active)
+
+    def put_many(self, those: Iterable[Standing]) -> None:
+        self._active.update(each.number for each in those)
+
+    def put(self, number: int, form: Query) -> None:
+        self._active.add(number)
+
+    def take(self, number: int) -> None:
+        self._active.discard(number)
 
 
 def warm_up() -> None:

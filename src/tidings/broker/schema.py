@@ -7,6 +7,7 @@ subscriptions   one row for each version of each subscription; versions that fol
 dead            notifications that a webhook did not take
 tokens          who may do what
 audit           who did what
+windows         where events are matched elsewhere: for which of these each version was active
 meta            what there is one of
 """
 
@@ -109,9 +110,41 @@ CREATE TABLE audit (
 ALTER TABLE subscriptions ADD COLUMN complexity INTEGER;
 """
 
+_WINDOWS = """
+CREATE TABLE windows (
+    number INTEGER NOT NULL,    -- a version of a subscription was active
+    after INTEGER NOT NULL,     -- for the events behind this one
+    until INTEGER               -- up to this one; NULL where it still is
+);
+CREATE INDEX windows_by_number ON windows (number);
+CREATE INDEX windows_closed ON windows (until) WHERE until IS NOT NULL;
+"""
+
+
+def _windows(database: sqlite3.Connection) -> None:
+    """By triggers: so they are written with every change of a subscription's state, whoever makes it. `meta` says
+    whether events are matched elsewhere, and how often anything has changed here.
+    """
+    _run(database, _WINDOWS)
+    last = "coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'events'), 0)"
+    begins = f"INSERT INTO windows VALUES (NEW.number, {last}, NULL)"
+    ends = f"UPDATE windows SET until = {last} WHERE number = NEW.number AND until IS NULL"
+    for name, when, condition, done in (
+        ("made", "INSERT", "NEW.state = 'active'", begins),
+        ("opened", "UPDATE OF state", "NEW.state = 'active' AND OLD.state <> 'active'", begins),
+        ("closed", "UPDATE OF state", "NEW.state <> 'active' AND OLD.state = 'active'", ends),
+    ):
+        database.execute(
+            f"CREATE TRIGGER windows_{name} AFTER {when} ON subscriptions "
+            f"WHEN {condition} AND EXISTS (SELECT 1 FROM meta WHERE key = 'matched') "
+            f"BEGIN {done}; UPDATE meta SET value = value + 1 WHERE key = 'windows'; END"
+        )
+
+
 MIGRATIONS: Sequence[Callable[[sqlite3.Connection], None]] = (
     lambda database: _run(database, _FIRST),
     lambda database: _run(database, _SECOND),
+    _windows,
 )
 """Each makes the next version of what there is; the first one begins with nothing."""
 

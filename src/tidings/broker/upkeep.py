@@ -53,7 +53,7 @@ class Upkeep:
         core = self._core
         while not self._over.is_set():
             with core.database.reading() as reader:
-                turned = postings.next_block(reader, core.last)
+                turned = postings.next_block(reader, core.told)
             if turned is None:
                 return
             core.change(partial(postings.write, turned=turned)).result()
@@ -84,6 +84,7 @@ class Upkeep:
                 return
 
     def _remove(self, upto: int) -> bool:
+        upto = min(upto, self._core.told)
         gone = self._core.change(partial(retention.remove, upto=upto, stream_of=self._core.stream_of)).result()
         self._core.backlog.stale(gone or ())
         return gone is not None

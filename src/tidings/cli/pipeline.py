@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tidings.cli.options import OntologyFiles, Reading, ontology_options, reading_options
+from tidings.cli.pipeline_broker import Wanted, begun, broker_at
 from tidings.cli.progress import Progress
 from tidings.cli.run import is_snapshot, need_spark, telling_of_kernels
 from tidings.cli.shards import shards_option
@@ -29,6 +30,7 @@ _EXAMPLE = """
 tidings pipeline --events in/ --subscriptions subs/ --ontology auction.ttl --notifications out/ --checkpoint state/
 tidings pipeline --events in/ --subscriptions subs.ndjson --notifications out/ --checkpoint state/ --once
 tidings pipeline --events kafka://host:9092/news --subscriptions subs/ --notifications out/ --checkpoint state/
+tidings pipeline --broker http://127.0.0.1:8420 --checkpoint state/
 """
 _TRIGGER = re.compile(r"(\d+(?:\.\d+)?)\s*(ms|s|m|h)?")
 _MILLISECONDS = {"ms": 1, "s": 1_000, "m": 60_000, "h": 3_600_000}
@@ -44,15 +46,16 @@ def _settings(ctx: click.Context, option: click.Parameter, values: tuple[str, ..
 
 
 @click.command(cls=Command, example=_EXAMPLE)
-@click.option("--events", metavar="SRC", required=True, help="A folder, a table, or kafka://host:port/topic.")
+@click.option("--events", metavar="SRC", help="A folder, a table, or kafka://host:port/topic.")
 @click.option(
     "--subscriptions",
     metavar="SRC",
-    required=True,
     help="A folder of query files, a file of rows, a folder of files of changes, a table, a topic, or an index.",
 )
 @ontology_options
-@click.option("--notifications", metavar="DST", required=True, help="A folder, a table, or kafka://host:port/topic.")
+@click.option("--notifications", metavar="DST", help="A folder, a table, or kafka://host:port/topic.")
+@click.option("--broker", metavar="URL|FOLDER", help="Match for a broker, instead of these three.")
+@click.option("--token", envvar="TIDINGS_TOKEN", help="For the broker: one for admin.  [default: $TIDINGS_TOKEN]")
 @click.option("--checkpoint", metavar="DIR", required=True, help="Where it is kept how far one is.")
 @click.option("--archive", metavar="DIR", help="Where events are kept.  [default: archive in the checkpoint]")
 @click.option("--rejected", metavar="DIR", help="What is rejected.  [default: rejected in the checkpoint]")
@@ -74,6 +77,7 @@ def _settings(ctx: click.Context, option: click.Parameter, values: tuple[str, ..
     metavar="N",
     help="Compact the archive when so many batches have come.  [default: never]",
 )
+@click.option("--max-events", type=click.IntRange(min=1), help="The most in one batch of a broker.  [default: 100000]")
 @click.option("--bindings", is_flag=True, help="Notifications carry all solutions.")
 @shards_option
 @click.option("--validate", is_flag=True, help="Reject events that the ontology's concept model rules out.")
@@ -91,10 +95,12 @@ def _settings(ctx: click.Context, option: click.Parameter, values: tuple[str, ..
 @click.pass_obj
 def command(
     terminal: Terminal,
-    events: str,
-    subscriptions: str,
+    events: str | None,
+    subscriptions: str | None,
     ontology_files: OntologyFiles,
-    notifications: str,
+    notifications: str | None,
+    broker: str | None,
+    token: str | None,
     checkpoint: str,
     archive: str | None,
     rejected: str | None,
@@ -105,6 +111,7 @@ def command(
     once: bool,
     max_files: int,
     compact_every: int | None,
+    max_events: int | None,
     bindings: bool,
     shards: int | None,
     validate: bool,
@@ -114,6 +121,9 @@ def command(
     reading: Reading,
 ) -> int:
     """Match EVENTS as they come, and write a notification for every match, once, whatever happens in between.
+
+    With --broker the events and subscriptions are those of a broker that was started with --matching outside, which
+    tells its subscribers what was found.
 
     The subscriptions may change meanwhile: a change counts from the next batch on. Ctrl-C, or SIGTERM, ends it after
     the batch that is under way; started again, it goes on from the checkpoint.
@@ -129,6 +139,30 @@ def command(
     interval = _milliseconds("--trigger", trigger or ("1s" if chained else "0s"))
     patience = timedelta(milliseconds=_milliseconds("--timeout", timeout or "10m"))
     when = {"availableNow": True} if once else {"processingTime": f"{interval} milliseconds"}
+    if broker is not None:
+        _check_broker(
+            {
+                "--events": events,
+                "--subscriptions": subscriptions,
+                "--notifications": notifications,
+                "--ontology": ontology_files.paths,
+                "--strategy chained": chained,
+                "--archive": archive,
+                "--compact-every": compact_every,
+                "--bindings": bindings,
+                "--validate": validate,
+                "--strict": reading.strict,
+                "--kafka-option": kafka,
+            }
+        )
+        wanted = Wanted(checkpoint, rejected, metrics, shards, master, max_events)
+        watch = _Watch(terminal, stats)
+        with broker_at(broker, token) as there:
+            return _run(terminal, watch, *begun(terminal, there, wanted, watch.batch), when)
+    if max_events is not None:
+        raise UsageError("--max-events is for --broker; use --max-files")
+    if events is None or subscriptions is None or notifications is None:
+        raise UsageError("name --events, --subscriptions and --notifications; or a --broker")
     ontology = ontology_files.load(reading)
     if validate and ontology.is_empty:
         raise UsageError("--validate needs an --ontology to compare with")
@@ -158,11 +192,22 @@ def command(
             listener=watch.batch,
             compiled=is_snapshot(subscriptions),
         )
+    return _run(terminal, watch, pipeline, read, when)
+
+
+def _run(terminal: Terminal, watch: _Watch, pipeline: Pipeline, read: Any, when: Mapping[str, Any]) -> int:
     with terminal.progress("matching") as watch.progress, telling_of_kernels(watch.progress), _asked_to_stop() as stop:
         pipeline.start(read, when)
         _wait(pipeline, stop, terminal)
     watch.summary()
     return 1 if watch.rejects else 0
+
+
+def _check_broker(options: Mapping[str, object]) -> None:
+    """What a broker says itself, or does itself."""
+    given = [option for option, value in options.items() if value]
+    if given:
+        raise UsageError(f"{given[0]} does not go with --broker, which says that itself")
 
 
 def _milliseconds(option: str, text: str) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ipaddress
 from datetime import timedelta
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -13,6 +14,9 @@ from tidings.cli.run import need_server
 from tidings.cli.terminal import Command, Terminal
 from tidings.cli.times import age
 from tidings.errors import UsageError
+
+if TYPE_CHECKING:
+    from tidings.broker.core import Where
 
 _EXAMPLE = """
 tidings serve broker/
@@ -39,6 +43,13 @@ _STEPS = "What a subscription may take on an event."
 @click.option("--rate", type=click.FloatRange(0), help=_RATE)
 @click.option("--max-complexity", default=1_000, show_default=True, type=click.IntRange(1), help="Score of a query.")
 @click.option("--max-steps", default=1_000_000, show_default=True, type=click.IntRange(1), help=_STEPS)
+@click.option(
+    "--matching",
+    type=click.Choice(["embedded", "outside"]),
+    default="embedded",
+    show_default=True,
+    help="Match events here, or leave that to tidings pipeline --broker.",
+)
 @click.option("--private-webhooks", is_flag=True, help="Let webhooks go to private and loopback addresses.")
 @click.pass_obj
 def command(
@@ -55,6 +66,7 @@ def command(
     rate: float | None,
     max_complexity: int,
     max_steps: int,
+    matching: Where,
     private_webhooks: bool,
 ) -> int:
     """Run the broker: clients leave subscriptions, publish events, and are told, over HTTP.
@@ -85,8 +97,10 @@ def command(
     bounds = Bounds(complexity=max_complexity, rate=rate or None)
     on = listening(host, port)
     with terminal.progress("opening the broker"):
-        core = Core(folder, knowledge, Retention(keep, keep_bytes, backlog, keep_audit), Effort(max_steps))
-        warm_up()
+        keeping = Retention(keep, keep_bytes, backlog, keep_audit)
+        core = Core(folder, knowledge, keeping, Effort(max_steps), matching)
+        if matching == "embedded":
+            warm_up()
     try:
         address = f"http://{host if ':' not in host else f'[{host}]'}:{on.getsockname()[1]}"
         app = application(core, open=is_open, private=private_webhooks, bounds=bounds)

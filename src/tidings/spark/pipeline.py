@@ -42,7 +42,7 @@ from tidings.spark.here import Here
 from tidings.spark.meanwhile import Meanwhile
 from tidings.spark.records import Record, Records, Tell
 from tidings.spark.spread import Spread
-from tidings.spark.standing import DIGEST, sort_out
+from tidings.spark.standing import DIGEST, Sorted, sort_out
 from tidings.spark.store import Store
 from tidings.spark.tables import BatchTable
 from tidings.spark.work import Tables, Task, Work
@@ -268,7 +268,7 @@ class Pipeline:
     def _worked(self, rows: pa.Table, work_on: Callable[[Task], Work], batch: Batch) -> Figures:
         """Do the batch of which these are the rows, one way or the other."""
         events = rows.filter(pc.is_null(rows["reason"]))
-        found = sort_out(events, self._known(batch.before))
+        found = self._sorted(events, batch)
         task = Task(batch.number, batch.record, found, self._tables, self._bindings)
         work = work_on(task)
         # The one has nothing to do with the other.
@@ -285,6 +285,10 @@ class Pipeline:
                 work.reject()
         batch.seconds["total"] = perf_counter() - batch.begin
         return Figures.of(batch.number, batch.record, events, counts, rejects, batch.seconds)
+
+    def _sorted(self, events: pa.Table, batch: Batch) -> Sorted:
+        """What becomes of the events of a batch."""
+        return sort_out(events, self._known(batch.before))
 
     def _archived(self, work: Work, batch: Batch) -> None:
         with batch.stage("archive"):

@@ -99,6 +99,12 @@ class BatchTable:
         """Say whose table this is; one that is somebody else's is refused."""
         claim(self._store, owner, in_use=bool(self.batches()))
 
+    def forget(self, before: int) -> None:
+        """Remove the batches before this one."""
+        for batch in self.batches():
+            if batch < before:
+                self._store.remove(_place(batch))
+
     def clean(self) -> None:
         """Remove what was begun and never came to its end."""
         self._store.remove(_WRITING)

@@ -14,6 +14,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from tidings.broker.core import Core
+from tidings.broker.desk import Front
 from tidings.broker.hooks import Hooks, Patience
 from tidings.broker.http import (
     audit,
@@ -21,6 +22,7 @@ from tidings.broker.http import (
     dead,
     events,
     explain,
+    log,
     metrics,
     notifications,
     ontology,
@@ -48,6 +50,12 @@ def _path(path: str, **handlers: Handler) -> Route:
     return Route(path, endpoint, methods=list(handlers))
 
 
+LOG_ROUTES = [
+    _path("/v1/log", GET=log.events),
+    _path("/v1/log/ontology", GET=log.ontology),
+    _path("/v1/log/subscriptions", GET=log.listed, POST=log.texts),
+    _path("/v1/log/matched", POST=log.matched),
+]
 _ROUTES = [
     _path("/v1/events", POST=events.publish, GET=recent.events),
     _path("/v1/events/{id:path}", GET=events.event, DELETE=events.delete),
@@ -62,6 +70,7 @@ _ROUTES = [
     _path("/v1/subscriptions/{id}/resume", POST=subscriptions.resume),
     _path("/v1/subscriptions/{id}/dead", GET=dead.several),
     _path("/v1/subscriptions/{id}/dead/{cursor}", POST=dead.again, DELETE=dead.forget),
+    *LOG_ROUTES,
     _path("/", GET=console.page),
     _path("/console/{name}", GET=console.file),
     _path("/openapi.json", GET=openapi),
@@ -71,6 +80,14 @@ _ROUTES = [
     _path("/healthz", GET=status.healthy),
     _path("/readyz", GET=status.ready),
 ]
+
+
+WRONG = {
+    problems.Problem: problems.on_problem,
+    TidingsError: problems.on_tidings,
+    HTTPException: problems.on_http,
+    Exception: problems.on_fault,
+}
 
 
 def application(
@@ -89,19 +106,12 @@ def application(
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
         hub, hooks = Hub(core), Hooks(core, private=private, patience=patience)
         limits = bounds or Bounds()
-        app.state.service = Service(core, Access(core, open=open, rate=limits.rate), limits, hub, hooks, Outcomes())
+        service = Service(core, Access(core, open=open, rate=limits.rate), limits, hub, hooks, Outcomes())
+        app.state.service = service
+        app.state.door = log.Door(Front(core), service.access, limits)
         with ThreadPoolExecutor(1, "tidings-look-back") as app.state.looking:
             yield
             hub.close()
             hooks.close()
 
-    return Starlette(
-        routes=_ROUTES,
-        exception_handlers={
-            problems.Problem: problems.on_problem,
-            TidingsError: problems.on_tidings,
-            HTTPException: problems.on_http,
-            Exception: problems.on_fault,
-        },
-        lifespan=lifespan,
-    )
+    return Starlette(routes=_ROUTES, exception_handlers=WRONG, lifespan=lifespan)

@@ -72,6 +72,8 @@ def _wants_matches(request: Request) -> bool:
     wanted = request.query_params.get("matches")
     if wanted not in (None, "own"):
         raise Problem(HTTPStatus.BAD_REQUEST, "matches is 'own', or not given")
+    if wanted and Service.of(request).core.where == "outside":
+        raise Problem(HTTPStatus.BAD_REQUEST, "events are matched elsewhere here, and later: ask without matches")
     return wanted == "own"
 
 

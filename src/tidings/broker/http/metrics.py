@@ -27,7 +27,8 @@ def _text(service: Service) -> str:
     core = service.core
     engine = core.matching.engine.stats()
     gauges = {
-        "subscriptions": ("Subscriptions that are active.", len(core.matching.engine)),
+        "subscriptions": ("Subscriptions that are active.", len(core.matching)),
+        "unmatched": ("Events that wait to be matched elsewhere.", core.last - core.told),
         "subscriptions_unindexed": ("Rules that every event must be tried on.", engine["unindexed"]),
         "candidates": ("Subscriptions that were looked at, since the start.", engine["candidates"]),
         "verified": ("Subscriptions that the verifier was asked about, since the start.", engine["asked"]),

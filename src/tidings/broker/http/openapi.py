@@ -156,7 +156,7 @@ _WRONG: dict[int, str] = {
     403: "The token is not for this.",
     404: "There is no such thing, or it is somebody else's.",
     406: "It cannot be had in that format.",
-    409: "An event of this id is there already, with other triples.",
+    409: "It does not go with what is there: an event of this id with other triples; or nothing is matched elsewhere.",
     410: "The cursor is none of this subscription, or notifications behind it are gone.",
     412: "It is not as the condition says.",
     413: "It is too large.",
@@ -179,6 +179,100 @@ def _body(**kinds: Json) -> Json:
     return {"required": True, "content": {kind: {"schema": schema} for kind, schema in kinds.items()}}
 
 
+_MATCHED = _list({"type": "integer", "minimum": 1, "maximum": 4_294_967_295})
+_ROW = _object(["place", "id", "published", "body"], place=_NUMBER, id=_TEXT, published=_TEXT, body=_TEXT)
+_PAIR: Json = {"type": "array", "prefixItems": [_NUMBER, _MATCHED], "minItems": 2, "maxItems": 2}
+_COUNT: Json = {"type": "integer", "minimum": 0, "maximum": 10**18 - 1}
+_LOG_PATHS: Json = {
+    "/v1/log": {
+        "get": _operation(
+            "log",
+            "For who matches elsewhere: the events behind a place, in order.",
+            {
+                200: _answer(
+                    "How far the log goes, how far it is matched, and events.",
+                    _object(["last", "matched", "events"], last=_COUNT, matched=_COUNT, events=_list(_ROW)),
+                )
+            },
+            [409],
+            parameters=[
+                _asked("after", _COUNT),
+                _asked("upto", _COUNT),
+                _asked("limit", {"type": "integer", "minimum": 0, "maximum": 10_000}),
+                _asked("wait", {"type": "integer", "minimum": 0, "maximum": 20_000, "description": "Milliseconds."}),
+            ],
+        )
+    },
+    "/v1/log/ontology": {
+        "get": _operation(
+            "log_ontology",
+            "The ontology to match with.",
+            {200: _answer("As N-Triples.", _object(["tag", "text", "cycles"], tag=_TEXT, text=_TEXT, cycles=_TEXT))},
+            [],
+        )
+    },
+    "/v1/log/subscriptions": {
+        "get": _operation(
+            "log_subscriptions",
+            "The numbers of all versions of subscriptions that may be due an event which is not matched yet.",
+            {
+                200: _answer(
+                    "Without numbers where the state of them is known.",
+                    _object(
+                        ["state", "ontology", "steps"], state=_TEXT, ontology=_TEXT, steps=_NUMBER, numbers=_MATCHED
+                    ),
+                )
+            },
+            [409],
+            parameters=[_asked("known", _TEXT)],
+        ),
+        "post": _operation(
+            "log_texts",
+            "The texts of some of them.",
+            {
+                200: _answer(
+                    "Those that there are.",
+                    _object(
+                        ["subscriptions"],
+                        subscriptions=_list(
+                            _object(["number", "query", "dialect"], number=_NUMBER, query=_TEXT, dialect=_TEXT)
+                        ),
+                    ),
+                )
+            },
+            [413],
+            requestBody=_body(**{"application/json": _object(["numbers"], numbers={**_MATCHED, "maxItems": 10_000})}),
+        ),
+    },
+    "/v1/log/matched": {
+        "post": _operation(
+            "log_matched",
+            "Say what events matched: all from where they are matched, in order, each with the numbers of versions.",
+            {200: _answer("Up to where they are matched now.", _object(["matched"], matched=_COUNT))},
+            [409, 413],
+            requestBody=_body(
+                **{
+                    "application/json": _object(
+                        ["events", "ontology"],
+                        events=_list(
+                            {"type": "array", "prefixItems": [_NUMBER, _MATCHED], "minItems": 2, "maxItems": 2}
+                        ),
+                        ontology=_TEXT,
+                        failed=_list(
+                            _object(
+                                ["number", "times", "event", "reason"],
+                                number=_NUMBER,
+                                times=_NUMBER,
+                                event=_TEXT,
+                                reason=_TEXT,
+                            )
+                        ),
+                    )
+                }
+            ),
+        )
+    },
+}
 _ONE = _answer("The subscription.", _ref("Subscription"))
 _PATHS: Json = {
     "/v1/events": {
@@ -322,7 +416,7 @@ DOCUMENT: Json = {
         "schemas": _SCHEMAS,
         "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
     },
-    "paths": _PATHS,
+    "paths": {**_PATHS, **_LOG_PATHS},
 }
 
 

@@ -10,7 +10,15 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from tidings.errors import BrokerError, CursorError, DeliveryError, EventConflict, ParseError, TidingsError
+from tidings.errors import (
+    BrokerError,
+    CursorError,
+    DeliveryError,
+    EventConflict,
+    LogError,
+    ParseError,
+    TidingsError,
+)
 
 MEDIA_TYPE = "application/problem+json"
 _log = logging.getLogger("tidings")
@@ -55,6 +63,8 @@ def problem_of(error: TidingsError) -> Problem:
             return Problem(HTTPStatus.BAD_GATEWAY, str(error))
         case CursorError():
             return Problem(HTTPStatus.GONE, str(error))
+        case LogError():
+            return Problem(HTTPStatus.CONFLICT, str(error))
         case BrokerError():
             return Problem(HTTPStatus.SERVICE_UNAVAILABLE, error.problem, headers={"retry-after": "5"})
     return Problem(HTTPStatus.BAD_REQUEST, str(error))

@@ -54,7 +54,7 @@ def _after(request: Request) -> int | None:
 def _newest(core: Core, tenant: str, limit: int) -> list[dict[str, object]]:
     """The newest first."""
     with core.database.reading() as reader:
-        return [_told(_own(core, tenant, each), each) for each in log.newest(reader, limit)]
+        return [_told(_own(core, tenant, each), each) for each in log.newest(reader, limit, core.told)]
 
 
 def _own(core: Core, tenant: str, logged: Logged) -> list[str]:
@@ -88,7 +88,7 @@ async def _stream(service: Service, tenant: str, place: int) -> AsyncIterator[st
 
 def _next(core: Core, tenant: str, place: int) -> tuple[list[str], int]:
     with core.database.reading() as reader:
-        found = list(log.between(reader, place, core.last, _STRETCH))
+        found = list(log.between(reader, place, core.told, _STRETCH))
     texts = [
         f"id: {each.seq}\nevent: event\n"
         f"data: {json.dumps(_told(_own(core, tenant, each), each), ensure_ascii=False)}\n\n"

@@ -23,7 +23,8 @@ def _told(service: Service) -> dict[str, object]:
     return {
         "version": tidings.__version__,
         "events": core.last,
-        "subscriptions": len(core.matching.engine),
+        "unmatched": core.last - core.told,
+        "subscriptions": len(core.matching),
         "listening": service.hub.listening,
         "bytes": core.database.bytes,
         "matching": dict(core.matching.engine.stats()),
