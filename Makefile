@@ -31,7 +31,8 @@ bench: $(READY)
 
 # Half an hour of new cases; TIDINGS_SOAK_MINUTES says how long instead. `python -m tests.soak --help` has the rest.
 # Then kills of each kind on a cluster, with `python -m tests.soak.recovery`, all that is said about clusters, and
-# histories of who was told of what: a hundred of whole events, fifty in shards and fifty quad by quad.
+# histories of who was told of what: a hundred of whole events, fifty in shards and fifty quad by quad; and fifty times
+# as many odd requests to the broker.
 soak: $(READY)
 	PYTHONHASHSEED=0 $(BIN)/python -m tests.soak
 	$(BIN)/python -m tests.soak.recovery
@@ -41,6 +42,7 @@ soak: $(READY)
 	TIDINGS_SOAK=1 $(BIN)/python -m pytest -q tests/contract/test_fast.py -k compiler_off
 	TIDINGS_HISTORIES=100 $(BIN)/python -m pytest -q tests/spark/test_histories.py
 	TIDINGS_HISTORIES=300 TIDINGS_KILLS=20 $(BIN)/python -m pytest -q tests/broker/test_outside.py tests/spark/test_broker.py
+	TIDINGS_SOAK=1 $(BIN)/python -m pytest -q tests/broker/test_openapi.py tests/broker/test_fuzz.py
 
 $(READY): pyproject.toml
 	$(PYTHON) -m venv $(VENV)

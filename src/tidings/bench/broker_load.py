@@ -163,7 +163,7 @@ async def opened(server: Running, heard: Heard, ids: list[str]) -> list[_Stream]
     for start in range(0, len(ids), _TOGETHER):
         for id in ids[start : start + _TOGETHER]:
             path = f"/v1/subscriptions/{id}/notifications?after=latest"
-            request = f"GET {path} HTTP/1.1\r\nhost: x\r\naccept: text/event-stream\r\n\r\n".encode()
+            request = f"GET {path} HTTP/1.1\r\nhost: 127.0.0.1\r\naccept: text/event-stream\r\n\r\n".encode()
             make = partial(_Stream, request, heard.told, count)
             _, stream = await loop.create_connection(make, server.host, server.port)
             streams.append(stream)

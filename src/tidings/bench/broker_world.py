@@ -22,7 +22,7 @@ from tidings.lang import to_text
 from tidings.match.fast import Fast
 from tidings.rdf.event import Event, to_nquads
 
-_HEAD = b"POST /v1/events HTTP/1.1\r\nhost: x\r\ncontent-type: application/n-quads\r\ncontent-length: "
+_HEAD = b"POST /v1/events HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/n-quads\r\ncontent-length: "
 
 
 def fill(folder: Path, made: Made) -> None:
@@ -99,7 +99,7 @@ class Requests:
         self._count += 1
         body = quads.replace(id.encode(), name.encode())
         head = (
-            f"POST /v1/events HTTP/1.1\r\nhost: x\r\ncontent-type: application/n-quads\r\ncontent-length: {len(body)}"
+            f"POST /v1/events HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/n-quads\r\ncontent-length: {len(body)}"
         )
         return name, b"".join((head.encode(), b"\r\n\r\n", body))
 

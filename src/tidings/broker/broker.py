@@ -195,7 +195,7 @@ class Published(Sequence[Match]):
 
 def checked_id(id: object) -> str:
     """An id as a subscription may have it."""
-    if not isinstance(id, str) or not id or len(id) > _LONGEST_ID or not id.isprintable():
+    if not isinstance(id, str) or not id or len(id) > _LONGEST_ID or not id.isprintable() or id in (".", ".."):
         raise UsageError(
             f"the id of a subscription is a text of 1 to {_LONGEST_ID} characters that can be seen, and not {id!r:.100}"
         )

@@ -36,6 +36,7 @@ _STEPS = "What a subscription may take on an event."
 @click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
 @click.option("--port", default=8420, show_default=True, type=click.IntRange(0, 65535), help="0: any that is free.")
 @click.option("--open", "is_open", is_flag=True, help="Let everybody do everything, without a token.")
+@click.option("--name", "names", multiple=True, help="With --open, a name that clients may ask for it by.")
 @click.option("--keep", callback=age, metavar="AGE", help="How long events are kept: 12h, 30d.  [default: for ever]")
 @click.option("--keep-bytes", type=click.IntRange(1), help="What the database may have.  [default: any number]")
 @click.option("--backlog", default=100_000, show_default=True, type=click.IntRange(1), help="What may wait for one.")
@@ -59,6 +60,7 @@ def command(
     host: str,
     port: int,
     is_open: bool,
+    names: tuple[str, ...],
     keep: timedelta | None,
     keep_bytes: int | None,
     backlog: int,
@@ -103,7 +105,8 @@ def command(
             warm_up()
     try:
         address = f"http://{host if ':' not in host else f'[{host}]'}:{on.getsockname()[1]}"
-        app = application(core, open=is_open, private=private_webhooks, bounds=bounds)
+        asked_by = (host, *names) if is_open else None
+        app = application(core, open=is_open, names=asked_by, private=private_webhooks, bounds=bounds)
         run(app, on, lambda: click.echo(address))
     finally:
         core.close()

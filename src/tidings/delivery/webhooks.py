@@ -9,14 +9,16 @@ from __future__ import annotations
 
 import hmac
 import json
+import re
 import socket
 import ssl
+import time
 from base64 import b64encode
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 from http.client import HTTPConnection, HTTPException, HTTPSConnection
-from ipaddress import IPv4Address, IPv6Address, ip_address
+from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 from typing import TypeAlias
 from urllib.parse import urlsplit
 
@@ -27,8 +29,11 @@ EVENT_TYPE = "tidings.notification"
 PAUSED_TYPE = "tidings.paused"
 MISSED_TYPE = "tidings.missed"
 _LONGEST = 2_000
-_READ = 1 << 16
-"""Bytes of an answer that are read; nothing in them matters."""
+_HOST = re.compile(r"(?=.{1,253}$)[a-z0-9_-]{1,63}(\.[a-z0-9_-]{1,63})*\.?|[0-9a-f:.]*:[0-9a-f:.]*(%25?[a-z0-9_.-]+)?")
+_READ = 1 << 14
+"""Bytes of an answer in which its status has to be told; what else it says does not matter, and is not read."""
+
+_STATUS = re.compile(rb"HTTP/1\.[0-9] ([1-5][0-9]{2})(?: [^\r\n]*)?\r?\n")
 
 Address: TypeAlias = IPv4Address | IPv6Address
 Look: TypeAlias = Callable[[str, int], list[str]]
@@ -60,6 +65,8 @@ class Endpoint:
             raise UsageError(f"the address of a webhook is no URL: {error}") from error
         if parts.scheme not in ("http", "https") or not parts.hostname:
             raise UsageError(f"the address of a webhook begins with https:// or http://, and names a host, not '{url}'")
+        if not _HOST.fullmatch(parts.hostname):
+            raise UsageError(f"the address of a webhook names no host that there can be: '{parts.hostname}'")
         if parts.username is not None or parts.password is not None:
             raise UsageError("the address of a webhook has no user and no password in it; requests are signed instead")
         secure = parts.scheme == "https"
@@ -67,11 +74,21 @@ class Endpoint:
         return Endpoint(secure, parts.hostname, port or (443 if secure else 80), target)
 
 
+_SPECIAL = tuple(map(ip_network, ("192.0.0.0/24", "192.88.99.0/24", "168.63.129.16/32", "fec0::/10")))
+"""Addresses that look public and are not: kept for protocols, and where clouds answer their own machines."""
+
+
 def is_public(address: Address) -> bool:
     """Whether it is somewhere in the open internet, and not here, nearby, or in the middle of everything."""
-    inner = address.ipv4_mapped or address.sixtofour if isinstance(address, IPv6Address) else None
-    if inner is not None:
-        return is_public(inner)
+    if isinstance(address, IPv6Address):
+        teredo = address.teredo
+        inner = address.ipv4_mapped or address.sixtofour or (teredo[1] if teredo else None)
+        if inner is not None and not is_public(inner):
+            return False
+        if address.ipv4_mapped is not None:
+            return True
+    if any(address.version == each.version and address in each for each in _SPECIAL):
+        return False
     return address.is_global and not address.is_multicast and not address.is_reserved
 
 
@@ -83,8 +100,9 @@ def address_of(endpoint: Endpoint, *, private: bool, look: Look = look_up) -> st
     """The address to connect to. Where not all that the name stands for may be spoken to, a `DeliveryError`."""
     try:
         found = look(endpoint.host, endpoint.port)
-    except OSError as error:
-        raise DeliveryError(f"the host {endpoint.host} is not known: {error.strerror or error}") from error
+    except (OSError, UnicodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else None
+        raise DeliveryError(f"the host {endpoint.host} is not known: {reason or error}") from error
     if not found:
         raise DeliveryError(f"the host {endpoint.host} has no address")
     if not private and not all(is_public(ip_address(each.partition("%")[0])) for each in found):
@@ -158,11 +176,33 @@ def post(endpoint: Endpoint, address: str, body: bytes, headers: Mapping[str, st
     connection = (_SecureTo if endpoint.secure else _To)(endpoint, address, timeout)
     try:
         connection.request("POST", endpoint.target, body, {"content-type": MEDIA_TYPE, **headers})
-        answer = connection.getresponse()
-        answer.read(_READ)
+        status = _status(connection.sock, timeout)
     except (OSError, HTTPException) as error:
         raise DeliveryError(f"{endpoint.origin} did not take it: {error or type(error).__name__}") from error
     finally:
         connection.close()
-    if not 200 <= answer.status < 300:
-        raise DeliveryError(f"{endpoint.origin} did not take it: it answered {answer.status}", answer.status)
+    if not 200 <= status < 300:
+        raise DeliveryError(f"{endpoint.origin} did not take it: it answered {status}", status)
+
+
+def _status(sock: socket.socket, timeout: float) -> int:
+    """What the endpoint answers, within that time in all: who says it letter by letter keeps nobody waiting."""
+    end = time.monotonic() + timeout
+    heard = b""
+    while len(heard) < _READ:
+        left = end - time.monotonic()
+        if left <= 0:
+            raise TimeoutError("the answer took too long")
+        sock.settimeout(left)
+        piece = sock.recv(_READ)
+        if not piece:
+            raise HTTPException("it said nothing" if not heard else "its answer is not one of HTTP")
+        heard += piece
+        found = _STATUS.match(heard)
+        # Such as 103, before the answer proper.
+        while found is not None and found[1].startswith(b"1") and b"\r\n\r\n" in heard:
+            heard = heard.partition(b"\r\n\r\n")[2]
+            found = _STATUS.match(heard)
+        if found is not None and not found[1].startswith(b"1"):
+            return int(found[1])
+    raise HTTPException("its answer is not one of HTTP")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import dataclass
+from hashlib import sha256
 from http import HTTPStatus
 from ipaddress import IPv6Address, IPv6Network
 from math import ceil
@@ -51,7 +52,7 @@ class Access:
     def __init__(self, core: Core, *, open: bool, rate: float | None = None) -> None:
         self._core = core
         self._open = open
-        self._known: dict[str, tuple[Token, int]] = {}
+        self._known: dict[bytes, tuple[Token, int]] = {}
         self._rates = Rates(rate)
         self._noted = Rates(_NOTED, burst=_NOTED_AT_ONCE)
 
@@ -96,18 +97,20 @@ class Access:
 
     def _token(self, text: str) -> Token | None:
         now = self._core.now()
-        known = self._known.get(text)
+        # By its digest: how far a guess is right shows nowhere, and what was right is not left lying about.
+        digest = sha256(text.encode()).digest()
+        known = self._known.get(digest)
         if known is not None and now < known[1]:
             return known[0]
         with self._core.database.reading() as reader:
             token = tokens.find(reader, text, now)
         if token is None:
-            self._known.pop(text, None)
+            self._known.pop(digest, None)
             return None
         if len(self._known) >= _MOST_KNOWN:
             self._known.clear()
         until = now + _KNOWN_FOR
-        self._known[text] = token, until if token.expires is None else min(until, token.expires)
+        self._known[digest] = token, until if token.expires is None else min(until, token.expires)
         return token
 
 

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from typing import TypeAlias
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
+from tidings.broker import desk
 from tidings.broker.core import Core
-from tidings.broker.desk import Front
 from tidings.broker.hooks import Hooks, Patience
 from tidings.broker.http import (
     audit,
@@ -32,6 +33,7 @@ from tidings.broker.http import (
     subscriptions,
 )
 from tidings.broker.http.access import Access
+from tidings.broker.http.front import Front
 from tidings.broker.http.hub import Hub
 from tidings.broker.http.openapi import openapi
 from tidings.broker.http.outcomes import Outcomes
@@ -45,7 +47,13 @@ def _path(path: str, **handlers: Handler) -> Route:
     """A path, with what is done for each method."""
 
     async def endpoint(request: Request) -> Response:
-        return await handlers["GET" if request.method == "HEAD" else request.method](request)
+        if request.method != "HEAD":
+            return await handlers[request.method](request)
+        answer = await handlers["GET"](request)
+        if isinstance(answer, StreamingResponse):
+            # It has no end, and nobody would hear of it.
+            return Response(None, answer.status_code, {"cache-control": "no-store"}, answer.media_type)
+        return answer
 
     return Route(path, endpoint, methods=list(handlers))
 
@@ -94,12 +102,14 @@ def application(
     core: Core,
     *,
     open: bool = False,
+    names: Iterable[str] | None = None,
     bounds: Bounds | None = None,
     private: bool = False,
     patience: Patience | None = None,
 ) -> Starlette:
-    """The broker as an ASGI application. Where it is `open`, no token is needed. Webhooks go to public addresses, and
-    with `private` to any.
+    """The broker as an ASGI application. Where it is `open`, no token is needed, and `names` should say under which
+    names, besides localhost and addresses, it is to be asked. Webhooks go to public addresses, and with `private` to
+    any.
     """
 
     @asynccontextmanager
@@ -108,10 +118,18 @@ def application(
         limits = bounds or Bounds()
         service = Service(core, Access(core, open=open, rate=limits.rate), limits, hub, hooks, Outcomes())
         app.state.service = service
-        app.state.door = log.Door(Front(core), service.access, limits)
+        app.state.door = log.Door(desk.Front(core), service.access, limits)
         with ThreadPoolExecutor(1, "tidings-look-back") as app.state.looking:
             yield
             hub.close()
             hooks.close()
 
-    return Starlette(routes=_ROUTES, exception_handlers=WRONG, lifespan=lifespan)
+    app = Starlette(
+        routes=_ROUTES,
+        middleware=[Middleware(Front, names=names)],
+        exception_handlers=WRONG,
+        lifespan=lifespan,
+    )
+    # A path is what it is: nobody is sent elsewhere, by a name that he himself has given.
+    app.router.redirect_slashes = False
+    return app

@@ -12,8 +12,8 @@ from tidings.broker import audit
 from tidings.broker.audit import Entry
 from tidings.broker.core import Core, written_time
 from tidings.broker.http.problems import Problem
+from tidings.broker.http.query import limit_of, query_of
 from tidings.broker.http.service import Service
-from tidings.broker.http.subscriptions import limit_of
 
 _PAGE = 100
 
@@ -22,17 +22,19 @@ async def several(request: Request) -> Response:
     """Of all tenants together, so for who may do everything."""
     service = Service.of(request)
     service.access.caller(request, "admin")
-    limit = limit_of(request, _PAGE, service.bounds.page)
-    entries = await asyncio.to_thread(_entries, service.core, _before(request), limit)
+    asked = query_of(request, "before", "limit")
+    limit = limit_of(asked.get("limit"), _PAGE, service.bounds.page)
+    entries = await asyncio.to_thread(_entries, service.core, _before(asked.get("before")), limit)
     answer: dict[str, object] = {"entries": [_told(each) for each in entries]}
     if len(entries) == limit:
         answer["next"] = f"/v1/audit?before={entries[-1].place}&limit={limit}"
     return JSONResponse(answer, headers={"cache-control": "no-store"})
 
 
-def _before(request: Request) -> int:
-    given = request.query_params.get("before", str(audit.LAST))
-    if not given.isascii() or not given.isdecimal() or int(given[:20]) > audit.LAST:
+def _before(given: str | None) -> int:
+    if given is None:
+        return audit.LAST
+    if not given.isascii() or not given.isdecimal() or len(given) > 19 or int(given) > audit.LAST:
         raise Problem(HTTPStatus.BAD_REQUEST, "before is the place of an entry, a number")
     return int(given)
 

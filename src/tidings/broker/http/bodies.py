@@ -1,82 +1,180 @@
-"""What comes with a request: read within limits, and unpacked."""
+"""What comes with a request: read within limits of size and time, and unpacked."""
 
 from __future__ import annotations
 
+import asyncio
 import json
 import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from http import HTTPStatus
 from typing import Any
 
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 
 from tidings.broker.http.problems import Problem
 
-_CHUNK = 1 << 16
+GRACE = 30.0
+"""Seconds that a body may take, however small it is."""
+
+SLOWEST = 16_384
+"""Bytes a second that have to come beyond that: who sends less holds a place that others want."""
+
+_MEMBERS = 10_000
+"""Members of a gzip file: it may be one after the other, but not for ever."""
 
 
 async def body_of(request: Request, most: int) -> bytes:
     """All of it, unpacked where it says so; at most so many bytes, before and after."""
-    unpack = _unpacking(request.headers.get("content-encoding", "identity"), most)
+    return b"".join([piece async for piece in pieces_of(request, most)])
+
+
+async def pieces_of(request: Request, most: int) -> AsyncIterator[bytes]:
+    """The same piece by piece, as it comes."""
+    unpack, end = _unpacking(request.headers.get("content-encoding", "identity"), most)
     length = request.headers.get("content-length")
-    if length is not None and length.isdecimal() and int(length) > most:
+    if length is not None and length.isascii() and length.isdecimal() and int(length[:20]) > most:
         raise _too_large(most)
-    pieces: list[bytes] = []
-    size = 0
-    async for chunk in request.stream():
+    size = packed = 0
+    async for chunk in _in_time(request):
+        packed += len(chunk)
         piece = unpack(chunk)
         size += len(piece)
-        if size > most:
+        if size > most or packed > most:
             raise _too_large(most)
-        pieces.append(piece)
-    return b"".join(pieces)
+        if piece:
+            yield piece
+    end()
+
+
+async def _in_time(request: Request) -> AsyncIterator[bytes]:
+    """What is sent, as long as it goes on."""
+    loop = asyncio.get_running_loop()
+    stream = aiter(request.stream())
+    deadline = loop.time() + GRACE
+    try:
+        while True:
+            async with asyncio.timeout_at(deadline):
+                chunk = await anext(stream)
+            deadline += len(chunk) / SLOWEST
+            yield chunk
+    except StopAsyncIteration:
+        return
+    except TimeoutError as error:
+        raise Problem(
+            HTTPStatus.REQUEST_TIMEOUT, "the body came too slowly", headers={"connection": "close"}
+        ) from error
+    except ClientDisconnect as error:
+        # Nobody hears this; but that somebody went away is no fault of ours.
+        raise Problem(HTTPStatus.BAD_REQUEST, "the body ended before its end") from error
 
 
 def _too_large(most: int) -> Problem:
     return Problem(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"a body may have {most:,} bytes here, unpacked")
 
 
-def _unpacking(encoding: str, most: int) -> Callable[[bytes], bytes]:
+def _unpacking(encoding: str, most: int) -> tuple[Callable[[bytes], bytes], Callable[[], None]]:
+    """What unpacks a chunk, and what sees that nothing is missing at the end."""
     match encoding.strip().lower():
         case "identity" | "":
-            return bytes
+            return bytes, lambda: None
         case "gzip":
-            return _Gzip(most).unpack
+            gzip = _Gzip(most)
+            return gzip.unpack, gzip.end
     raise Problem(
         HTTPStatus.UNSUPPORTED_MEDIA_TYPE,
-        f"the content encoding '{encoding[:50]}' is not known here; gzip is",
+        f"the content encoding {encoding[:50]!r} is not known here; gzip is",
         headers={"accept-encoding": "gzip"},
     )
 
 
 class _Gzip:
-    """Never more than a little beyond what is allowed is unpacked."""
+    """A gzip file, of one member or several. Never more than a little beyond what is allowed is unpacked."""
 
     def __init__(self, most: int) -> None:
         self._inflate = zlib.decompressobj(16 + zlib.MAX_WBITS)
         self._most = most
         self._size = 0
+        self._members = 1
+        self._begun = False
 
     def unpack(self, chunk: bytes) -> bytes:
-        try:
-            piece = self._inflate.decompress(chunk, self._most - self._size + 1)
-        except zlib.error as error:
-            raise Problem(HTTPStatus.BAD_REQUEST, f"the body is not gzip: {error}") from error
-        self._size += len(piece)
-        return piece
+        pieces: list[bytes] = []
+        while chunk and self._size <= self._most:
+            if self._inflate.eof:
+                self._next_member()
+            self._begun = True
+            try:
+                piece = self._inflate.decompress(chunk, self._most - self._size + 1)
+            except zlib.error as error:
+                raise Problem(HTTPStatus.BAD_REQUEST, f"the body is not gzip: {error}") from error
+            self._size += len(piece)
+            pieces.append(piece)
+            chunk = self._inflate.unused_data
+        return b"".join(pieces)
+
+    def end(self) -> None:
+        if self._begun and not self._inflate.eof:
+            raise Problem(HTTPStatus.BAD_REQUEST, "the body is not gzip: it ends in the middle")
+
+    def _next_member(self) -> None:
+        self._members += 1
+        if self._members > _MEMBERS:
+            raise Problem(HTTPStatus.BAD_REQUEST, f"the body is gzip of more than {_MEMBERS:,} members")
+        self._inflate = zlib.decompressobj(16 + zlib.MAX_WBITS)
 
 
-async def json_of(request: Request, most: int) -> Mapping[str, Any]:
-    return object_of(await body_of(request, most))
+# ---------------------------------------------------------------------------------------------------------------- kinds
+
+
+def kind_of(content_type: str) -> str:
+    """The media type without its parameters. All text is UTF-8 here: another charset is refused, and not misread."""
+    kind, *parameters = content_type.split(";")
+    for each in parameters:
+        name, _, value = each.partition("=")
+        if name.strip().lower() == "charset" and value.strip(" \t\"'").lower() not in ("utf-8", "utf8", "us-ascii"):
+            raise Problem(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "a text is in UTF-8 here, whatever its format")
+    return kind.strip().lower()
+
+
+async def json_of(request: Request, most: int, *names: str) -> Mapping[str, Any]:
+    """A JSON object with members of these names, and that says so: what a page of another origin can send without being
+    asked is never called JSON.
+    """
+    if kind_of(request.headers.get("content-type", "")) != "application/json":
+        raise Problem(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "the body should be application/json")
+    found = object_of(await body_of(request, most))
+    for name in found:
+        if name not in names:
+            raise Problem(HTTPStatus.BAD_REQUEST, f"there is no member {name!r:.100}; there are {', '.join(names)}")
+    return found
 
 
 def object_of(body: bytes) -> Mapping[str, Any]:
-    """A JSON object."""
+    """A JSON object. A member that is null is none."""
     try:
-        found = json.loads(body)
+        found = json.loads(body.decode(), parse_constant=_no_number)
+    except UnicodeDecodeError as error:
+        raise Problem(HTTPStatus.BAD_REQUEST, f"the body is not UTF-8: byte 0x{body[error.start]:02X}") from error
     except (ValueError, RecursionError) as error:
         place = {"line": error.lineno, "column": error.colno} if isinstance(error, json.JSONDecodeError) else {}
         raise Problem(HTTPStatus.BAD_REQUEST, f"the body is not JSON: {error}", more=place) from error
     if not isinstance(found, dict):
         raise Problem(HTTPStatus.BAD_REQUEST, "the body should be a JSON object")
+    if b"\\u" in body:
+        _check_whole(found)
+    for name, value in found.items():
+        if value is None:
+            raise Problem(HTTPStatus.BAD_REQUEST, f"{name!r:.100} is null; leave it out")
     return found
+
+
+def _no_number(name: str) -> None:
+    raise ValueError(f"{name} is no number there")
+
+
+def _check_whole(found: Mapping[str, Any]) -> None:
+    """JSON can write half a character, which is no text."""
+    try:
+        json.dumps(found, ensure_ascii=False).encode()
+    except UnicodeEncodeError as error:
+        raise Problem(HTTPStatus.BAD_REQUEST, "the body has half a character in it") from error

@@ -25,9 +25,7 @@ _HEADERS = {
     "require-trusted-types-for 'script'; trusted-types 'none'",
     "cache-control": "no-cache",
     "cross-origin-opener-policy": "same-origin",
-    "cross-origin-resource-policy": "same-origin",
     "referrer-policy": "no-referrer",
-    "x-content-type-options": "nosniff",
     "x-frame-options": "DENY",
 }
 

@@ -14,8 +14,9 @@ from tidings.broker.core import Core, written_time
 from tidings.broker.cursors import Cursor
 from tidings.broker.dead import Letter
 from tidings.broker.http.problems import Problem
+from tidings.broker.http.query import limit_of, query_of
 from tidings.broker.http.service import Service
-from tidings.broker.http.subscriptions import found, limit_of
+from tidings.broker.http.subscriptions import found
 from tidings.broker.receiving import Notification
 from tidings.broker.subscriptions import Standing
 
@@ -24,8 +25,9 @@ _PAGE = 100
 
 async def several(request: Request) -> Response:
     service, standing = await _asked(request)
-    limit = limit_of(request, _PAGE, service.bounds.page)
-    after = request.query_params.get("after")
+    asked = query_of(request, "after", "limit")
+    limit = limit_of(asked.get("limit"), _PAGE, service.bounds.page)
+    after = asked.get("after")
     place = Cursor.of(after).seq if after is not None else 0
     letters = await asyncio.to_thread(_letters, service.core, standing.stream, place, limit)
     return JSONResponse({"dead": [_told(each) for each in letters]})

@@ -12,15 +12,17 @@ from starlette.responses import JSONResponse, Response
 
 from tidings.broker import log, subscriptions
 from tidings.broker.core import Accepted, Core
+from tidings.broker.http import tags
 from tidings.broker.http.access import Caller
-from tidings.broker.http.bodies import body_of
+from tidings.broker.http.bodies import body_of, kind_of
 from tidings.broker.http.negotiation import negotiated
 from tidings.broker.http.problems import Problem, problem_of
+from tidings.broker.http.query import choice_of, query_of
 from tidings.broker.http.service import Service
 from tidings.broker.log import Logged
 from tidings.errors import EvaluationError, EventError
 from tidings.index.plain import plain_events
-from tidings.rdf.cloudevents import Unpacked, unpacked
+from tidings.rdf.cloudevents import STRUCTURED, Unpacked, moment_of, unpacked
 from tidings.rdf.event import Event
 from tidings.rdf.formats import Format
 from tidings.rdf.limits import Limits
@@ -40,15 +42,17 @@ _BY = ("graph", "document", "subject", "nanopub")
 async def publish(request: Request) -> Response:
     service = Service.of(request)
     caller = service.access.caller(request, "publish")
-    by = request.query_params.get("events-by", "graph")
-    if by not in _BY:
-        raise Problem(HTTPStatus.BAD_REQUEST, f"events-by is one of {', '.join(_BY)}")
-    own = _wants_matches(request)
+    asked = query_of(request, "events-by", "matches")
+    by = choice_of(asked.get("events-by"), "events-by", _BY) or "graph"
+    own = choice_of(asked.get("matches"), "matches", ("own",)) is not None
+    if own and service.core.where == "outside":
+        raise Problem(HTTPStatus.BAD_REQUEST, "events are matched elsewhere here, and later: ask without matches")
+    kind = _kind(request)
+    beside = request.headers.get("ce-time")
+    if beside is not None:
+        moment_of(beside)
     body = await body_of(request, service.bounds.body)
-    try:
-        document = unpacked(body, request.headers.get("content-type"), request.headers.get("ce-time"))
-    except EventError as error:
-        raise Problem(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, error.reason) from error
+    document = unpacked(body, kind, beside)
     problems: list[EventError] = []
     if len(body) <= _SMALL and document.format.by_line and b"_:" not in body and by == "graph":
         events = list(_events(document, by, service.bounds.reading, problems))
@@ -68,13 +72,13 @@ async def publish(request: Request) -> Response:
     return JSONResponse(answer, HTTPStatus.ACCEPTED)
 
 
-def _wants_matches(request: Request) -> bool:
-    wanted = request.query_params.get("matches")
-    if wanted not in (None, "own"):
-        raise Problem(HTTPStatus.BAD_REQUEST, "matches is 'own', or not given")
-    if wanted and Service.of(request).core.where == "outside":
-        raise Problem(HTTPStatus.BAD_REQUEST, "events are matched elsewhere here, and later: ask without matches")
-    return wanted == "own"
+def _kind(request: Request) -> str:
+    """Of the document; one that cannot be read is not even taken."""
+    kind = kind_of(request.headers.get("content-type", ""))
+    if kind != STRUCTURED and Format.of_media_type(kind) is None:
+        offered = ", ".join([*(each.media_type for each in Format), STRUCTURED])
+        raise Problem(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, f"events come as one of {offered}")
+    return kind
 
 
 def _events(document: Unpacked, by: str, limits: Limits, problems: list[EventError]) -> Iterator[Event]:
@@ -130,11 +134,11 @@ async def event(request: Request) -> Response:
     found = await asyncio.to_thread(_find, service.core, id)
     if found is None:
         raise Problem(HTTPStatus.NOT_FOUND, "there is no such event; it may have been deleted, or be too old")
-    tag = f'"{found.seq}"'
-    headers = {"etag": tag, "vary": "accept", "cache-control": "private, max-age=0, must-revalidate"}
-    if tag in request.headers.get("if-none-match", ""):
-        return Response(status_code=HTTPStatus.NOT_MODIFIED, headers=headers)
     format = negotiated(request.headers.get("accept"))
+    tag = f'"{found.seq}-{format.value}"'
+    headers = {"etag": tag, "vary": "accept", "cache-control": "private, max-age=0, must-revalidate"}
+    if tags.is_known(request, tag):
+        return Response(status_code=HTTPStatus.NOT_MODIFIED, headers=headers)
     data = await asyncio.to_thread(written, found.event.body, format, found.event.id)
     return Response(data, media_type=format.media_type, headers=headers)
 

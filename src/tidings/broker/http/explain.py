@@ -13,6 +13,7 @@ from starlette.responses import JSONResponse, Response
 
 from tidings.broker import log
 from tidings.broker.http.bodies import json_of
+from tidings.broker.http.negotiation import wants
 from tidings.broker.http.problems import Problem
 from tidings.broker.http.service import Service
 from tidings.broker.http.subscriptions import DIALECTS, found, weighed
@@ -25,6 +26,10 @@ from tidings.rdf.formats import Format
 from tidings.rdf.read import event_from
 
 _SVG = "image/svg+xml"
+_DRAWN = {"content-security-policy": "default-src 'none'; style-src 'unsafe-inline'; sandbox", "vary": "accept"}
+"""Whoever opens a picture as a page gets a picture."""
+
+_MEMBERS = ("subscription", "query", "dialect", "event", "data", "format")
 _WIDTH = 100
 _BUDGET = 200_000
 """Steps that a question may take: somebody waits for the answer."""
@@ -33,10 +38,10 @@ _BUDGET = 200_000
 async def post(request: Request) -> Response:
     service = Service.of(request)
     caller = service.access.caller(request, "subscribe")
-    asked = await json_of(request, service.bounds.query + (1 << 20))
+    asked = await json_of(request, service.bounds.query + (1 << 20), *_MEMBERS)
     name, query, dialect = await _subscription(service, caller.tenant, asked)
     event = await asyncio.to_thread(_event, service, asked)
-    drawn = _SVG in request.headers.get("accept", "")
+    drawn = wants(request.headers.get("accept"), _SVG)
     return await asyncio.to_thread(_explained, service, name, query, dialect, event, drawn)
 
 
@@ -49,14 +54,14 @@ def _explained(service: Service, name: str, query: str, dialect: Dialect, event:
         raise Problem(HTTPStatus.UNPROCESSABLE_ENTITY, str(error)) from error
     names = Names(ontology, known)
     if drawn:
-        return Response(event_svg(explanation, event, name, names), media_type=_SVG)
+        return Response(event_svg(explanation, event, name, names), media_type=_SVG, headers=_DRAWN)
     text = explanation_text(explanation, name, names, _WIDTH)
     return JSONResponse({"subscription": name, "text": text, **asdict(explanation)})
 
 
 async def _subscription(service: Service, tenant: str, asked: Mapping[str, Any]) -> tuple[str, str, Dialect]:
     id, query, dialect = asked.get("subscription"), asked.get("query"), asked.get("dialect", "sparql")
-    if isinstance(id, str) and query is None:
+    if isinstance(id, str) and query is None and "dialect" not in asked:
         standing = await found(service.core, tenant, id)
         return id, standing.query, standing.dialect
     if not isinstance(query, str) or id is not None:
@@ -68,7 +73,7 @@ async def _subscription(service: Service, tenant: str, asked: Mapping[str, Any])
 
 def _event(service: Service, asked: Mapping[str, Any]) -> Event:
     id, data, format = asked.get("event"), asked.get("data"), asked.get("format", "trig")
-    if isinstance(id, str) and data is None:
+    if isinstance(id, str) and data is None and "format" not in asked:
         with service.core.database.reading() as reader:
             logged = log.by_id(reader, id)
         if logged is None:

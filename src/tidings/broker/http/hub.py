@@ -84,7 +84,7 @@ class Hub:
         self.closing = False
 
     def close(self) -> None:
-        """Wake everybody, so that they can end."""
+        """Wake everybody, so that they can end. It may be called again."""
         if self.closing:
             return
         self._silent()

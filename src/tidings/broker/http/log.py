@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Any, Protocol
 
@@ -16,6 +17,7 @@ from starlette.responses import JSONResponse, Response
 from tidings.broker.desk import Desk, Failed
 from tidings.broker.http.bodies import json_of
 from tidings.broker.http.problems import Problem
+from tidings.broker.http.query import query_of
 from tidings.broker.http.service import Bounds
 from tidings.broker.log import NONE_MATCHED, Logged, Numbers
 from tidings.broker.tokens import Scope
@@ -53,9 +55,10 @@ def _door(request: Request) -> Door:
 async def events(request: Request) -> Response:
     """The next events behind a place; where there are none, those that come within `wait` seconds."""
     desk = _door(request).desk
-    after, upto = _number(request, "after", 0), _number(request, "upto", _LAST_PLACE)
-    limit = _number(request, "limit", 1_000, MOST)
-    wait = _number(request, "wait", 0, int(_LONGEST) * 1_000) / 1_000
+    asked = query_of(request, "after", "upto", "limit", "wait")
+    after, upto = _number(asked, "after", 0), _number(asked, "upto", _LAST_PLACE)
+    limit = _number(asked, "limit", 1_000, MOST)
+    wait = _number(asked, "wait", 0, int(_LONGEST) * 1_000) / 1_000
     matched = await asyncio.to_thread(lambda: desk.matched)
     over = time.monotonic() + wait
     while (last := await _last(desk)) <= after and time.monotonic() < over:
@@ -82,7 +85,7 @@ async def ontology(request: Request) -> Response:
 async def listed(request: Request) -> Response:
     """The numbers of the subscriptions that events are to be matched with; none where these are `known`."""
     desk = _door(request).desk
-    found = await asyncio.to_thread(desk.listed, request.query_params.get("known"))
+    found = await asyncio.to_thread(desk.listed, query_of(request, "known").get("known"))
     told: dict[str, object] = {"state": found.state, "ontology": found.ontology, "steps": found.steps}
     return JSONResponse(told if found.numbers is None else told | {"numbers": found.numbers})
 
@@ -161,8 +164,8 @@ def _is_number(given: Any, most: int) -> bool:
     return isinstance(given, int) and not isinstance(given, bool) and 1 <= given <= most
 
 
-def _number(request: Request, name: str, usual: int, most: int = _LAST_PLACE) -> int:
-    given = request.query_params.get(name, str(usual))
+def _number(asked: Mapping[str, str], name: str, usual: int, most: int = _LAST_PLACE) -> int:
+    given = asked.get(name, str(usual))
     if not given.isascii() or not given.isdecimal() or len(given) > 18 or int(given) > most:
         raise Problem(HTTPStatus.BAD_REQUEST, f"{name} is a number from 0 to {most}")
     return int(given)

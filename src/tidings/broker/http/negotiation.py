@@ -29,6 +29,16 @@ def negotiated(accept: str | None, usual: Format = Format.TRIG) -> Format:
     raise Problem(HTTPStatus.NOT_ACCEPTABLE, f"it can be had as {offered}")
 
 
+def wants(accept: str | None, kind: str) -> bool:
+    """Whether this kind is asked for by its name, which is how one asks for what is not the usual."""
+    return accept is not None and any(each == kind and weight > 0 for each, weight in map(_weighed, accept.split(",")))
+
+
+def wants_stream(accept: str | None) -> bool:
+    """Whether what comes is wanted as it comes, and not only what there is."""
+    return wants(accept, "text/event-stream")
+
+
 def _weighed(part: str) -> tuple[str, float]:
     kind, *parameters = (each.strip().lower() for each in part.split(";"))
     for each in parameters:

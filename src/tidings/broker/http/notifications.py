@@ -4,39 +4,34 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from http import HTTPStatus
-from typing import NotRequired, TypedDict
 
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response, StreamingResponse
+from starlette.responses import Response, StreamingResponse
 
 from tidings.broker.core import Core
 from tidings.broker.cursors import Cursor
 from tidings.broker.http.bodies import json_of
 from tidings.broker.http.hub import Given
+from tidings.broker.http.negotiation import wants_stream
 from tidings.broker.http.problems import Problem
+from tidings.broker.http.query import limit_of, query_of
 from tidings.broker.http.service import Service
-from tidings.broker.http.subscriptions import found, limit_of
+from tidings.broker.http.subscriptions import found
 from tidings.broker.http.telling import message
 from tidings.broker.http.waiting import BEAT, HERE, STILL_HERE
 from tidings.broker.options import Carries, Options, payload_of, written_as
 from tidings.broker.payloads import told
-from tidings.broker.receiving import Subscription
+from tidings.broker.receiving import LATEST, Notification, Page, Subscription
 from tidings.errors import CursorError, TidingsError, UsageError
 
 _PAGE = 100
 
 
-class Told(TypedDict):
-    notifications: list[dict[str, object]]
-    cursor: str
-    state: str
-    reason: NotRequired[str]
-    missed: NotRequired[str]
-
-
 _ACK = 1 << 12
+_MOST = 16 << 20
+"""Characters of a page, but for the last notification of it: however large they are, so many are held at a time."""
 
 
 async def notifications(request: Request) -> Response:
@@ -44,49 +39,54 @@ async def notifications(request: Request) -> Response:
     caller = service.access.caller(request, "subscribe")
     standing = await found(service.core, caller.tenant, request.path_params["id"])
     subscription = Subscription(service.core, standing)
-    carries = _carries(request, standing.options)
-    if "text/event-stream" in request.headers.get("accept", ""):
-        after = request.headers.get("last-event-id") or request.query_params.get("after")
+    asked = query_of(request, "after", "limit", "payload", "format")
+    carries = _carries(asked, standing.options)
+    limit = limit_of(asked.get("limit"), _PAGE, service.bounds.page)
+    after = _after(request.headers.get("last-event-id"), asked.get("after"))
+    if wants_stream(request.headers.get("accept")):
         # Before the answer begins: a place that is none is a problem with a status of its own.
         place = await asyncio.to_thread(subscription.start, after)
         missed = await asyncio.to_thread(subscription.missed) if after is None else None
         stream = _stream(service, subscription, str(place), carries, missed)
         return StreamingResponse(stream, media_type="text/event-stream", headers={"cache-control": "no-store"})
-    limit = limit_of(request, _PAGE, service.bounds.page)
-    page = await asyncio.to_thread(_page, subscription, request.query_params.get("after"), limit, carries)
-    service.core.figures.count("told_pages", len(page["notifications"]))
-    return JSONResponse(page)
+    page, count = await asyncio.to_thread(_page, subscription, after, limit, carries)
+    service.core.figures.count("told_pages", count)
+    return Response(page, media_type="application/json")
 
 
 async def ack(request: Request) -> Response:
     service = Service.of(request)
     caller = service.access.caller(request, "subscribe")
     standing = await found(service.core, caller.tenant, request.path_params["id"])
-    cursor = (await json_of(request, _ACK)).get("cursor")
+    cursor = (await json_of(request, _ACK, "cursor")).get("cursor")
     if not isinstance(cursor, str):
         raise Problem(HTTPStatus.BAD_REQUEST, "'cursor' should be there, and be a string")
     await asyncio.to_thread(Subscription(service.core, standing).ack, cursor)
     return Response(status_code=HTTPStatus.NO_CONTENT)
 
 
-def _carries(request: Request, usual: Options) -> Carries:
+def _carries(asked: Mapping[str, str], usual: Options) -> Carries:
     """What the subscription says, unless the reader says otherwise."""
-    payload = payload_of(request.query_params.get("payload", usual.payload))
-    return Carries(payload, written_as(request.query_params.get("format", usual.format)))
+    return Carries(payload_of(asked.get("payload", usual.payload)), written_as(asked.get("format", usual.format)))
 
 
-def _page(subscription: Subscription, after: str | None, limit: int, carries: Carries) -> Told:
+def _after(last: str | None, after: str | None) -> str | None:
+    """Where to begin: what a browser says when it comes again counts, but both have to be places."""
+    if last is not None and after not in (None, LATEST):
+        Cursor.of(str(after))
+    return after if last is None else last
+
+
+def _page(subscription: Subscription, after: str | None, limit: int, carries: Carries) -> tuple[str, int]:
+    """A page as JSON, and how many there are on it."""
     page = subscription.page(after, limit)
-    answer: Told = {
-        "notifications": [told(each, carries) for each in page.notifications],
-        "cursor": page.cursor,
-        "state": "active",
-    }
+    texts, cursor = _bounded(page, lambda each: json.dumps(told(each, carries), ensure_ascii=False))
+    more: dict[str, object] = {"cursor": cursor, "state": "active"}
     if (reason := subscription.why_paused) is not None:
-        answer["state"], answer["reason"] = "paused", reason
+        more |= {"state": "paused", "reason": reason}
     if page.missed is not None:
-        answer["missed"] = page.missed
-    return answer
+        more["missed"] = page.missed
+    return f'{{"notifications": [{", ".join(texts)}], {json.dumps(more, ensure_ascii=False)[1:]}', len(texts)
 
 
 async def _stream(
@@ -140,5 +140,17 @@ def _message(kind: str, data: Mapping[str, object]) -> str:
 
 
 def _texts(subscription: Subscription, place: Cursor, carries: Carries) -> tuple[list[str], Cursor]:
-    page = subscription.page(str(place))
-    return [message(each, carries) for each in page.notifications], Cursor.of(page.cursor)
+    texts, after = _bounded(subscription.page(str(place)), lambda each: message(each, carries))
+    return texts, Cursor.of(after)
+
+
+def _bounded(page: Page, write: Callable[[Notification], str]) -> tuple[list[str], str]:
+    """What the notifications of a page say, as far as there is room, and the place behind that."""
+    said: list[str] = []
+    size = 0
+    for each in page.notifications:
+        said.append(write(each))
+        size += len(said[-1])
+        if size > _MOST:
+            return said, each.cursor
+    return said, page.cursor

@@ -2,305 +2,234 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias, get_args
+from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 import tidings
-from tidings.broker.audit import LAST, What
+from tidings.broker.audit import LAST
 from tidings.broker.http import problems
+from tidings.broker.http.schemas import (
+    CURSOR,
+    ID,
+    MOMENT,
+    NUMBER,
+    PLACE,
+    SCHEMAS,
+    START,
+    TAGS,
+    TEXT,
+    Json,
+    list_of,
+    object_of,
+    query_in,
+    ref,
+)
 from tidings.broker.http.subscriptions import DIALECTS
 from tidings.broker.options import PAYLOADS
 from tidings.rdf.cloudevents import STRUCTURED
 from tidings.rdf.formats import Format
 
-Json: TypeAlias = dict[str, Any]
-
-_TEXT: Json = {"type": "string"}
-_RDF = [format.media_type for format in Format]
-_CURSOR: Json = {"type": "string", "pattern": "^[1-9][0-9]{0,9}-[0-9]{1,18}$"}
-_MOMENT: Json = {"type": "string", "format": "date-time"}
-_NUMBER: Json = {"type": "integer", "minimum": 1}
+_RDF = {format.media_type: {"schema": {"type": "string", "format": format.value}} for format in Format}
+_STREAM = {"text/event-stream": {"schema": TEXT}}
 
 
-def _object(required: list[str], **properties: Json) -> Json:
-    return {"type": "object", "required": required, "properties": properties}
+def _asked(name: str, schema: Json, place: str = "query", about: str = "", **more: Any) -> Json:
+    return {"name": name, "in": place, "schema": schema, **({"description": about} if about else {}), **more}
 
 
-def _list(of: Json) -> Json:
-    return {"type": "array", "items": of}
+_ID = _asked("id", {**ID, "pattern": "^[^/]+$"}, "path", required=True)
+_EVENT = _asked("id", {"type": "string", "minLength": 1}, "path", "Slashes in it are escaped.", required=True)
+_LETTER = _asked("cursor", CURSOR, "path", required=True)
+_LIMIT = _asked("limit", {"type": "integer", "minimum": 1, "maximum": 1_000})
+_AFTER = _asked("after", CURSOR, "query", "The place behind which to begin.")
+_LAST = "The same as `after`, as a browser says it when it connects again."
+_IF_MATCH = _asked("If-Match", TAGS, "header", "Only if it is still this.")
+_IF_NONE = _asked("If-None-Match", TAGS, "header", "Only if it is none of these any more; `*`: if it is not there.")
 
 
-def _ref(name: str) -> Json:
-    return {"$ref": f"#/components/schemas/{name}"}
-
-
-_BINDINGS = _list({"type": "object", "additionalProperties": {"type": "object"}})
-_DOCUMENT: Json = {"type": ["string", "object", "array"]}
-"""RDF as a text, or JSON-LD."""
-
-_OPTIONS: Json = {
-    "payload": {"enum": list(PAYLOADS)},
-    "format": {"enum": _RDF},
-    "labels": {"type": "object", "maxProperties": 32, "additionalProperties": {"type": "string", "maxLength": 256}},
-    "ttl": {"type": "number", "exclusiveMinimum": 0, "maximum": 3_153_600_000},
-    "webhook": {"type": "string", "maxLength": 2_000},
-}
-_SCHEMAS: Json = {
-    "Problem": _object(
-        ["type", "title", "status", "detail"],
-        type=_TEXT,
-        title=_TEXT,
-        status={"type": "integer"},
-        detail=_TEXT,
-        line={"type": "integer"},
-        column={"type": "integer"},
-        source_line=_TEXT,
-        hint=_TEXT,
-        problems=_list({"type": "object"}),
-        score={"type": "integer"},
-        limit={"type": "integer"},
-        costs={"type": "object", "additionalProperties": {"type": "integer"}},
-    ),
-    "Published": _object(
-        ["events"],
-        events=_list(_object(["id"], id=_TEXT)),
-        problems=_list(_ref("Problem")),
-        matches=_list(
-            _object(
-                ["event", "subscription", "bindings"],
-                event=_TEXT,
-                subscription=_TEXT,
-                bindings=_BINDINGS,
-                failed=_TEXT,
-            )
-        ),
-    ),
-    "Subscription": _object(
-        ["id", "version", "query", "dialect", "state", "created"],
-        id=_TEXT,
-        version=_NUMBER,
-        query=_TEXT,
-        dialect={"enum": list(DIALECTS.values())},
-        state={"enum": ["active", "paused"]},
-        reason=_TEXT,
-        created=_MOMENT,
-        expires=_MOMENT,
-        since=_MOMENT,
-        looking_back={"type": "boolean"},
-        webhook_secret=_TEXT,
-        complexity={"type": "integer", "minimum": 0},
-        **_OPTIONS,
-    ),
-    "Wanted": {
-        **_object(["query"], query=_TEXT, dialect={"enum": list(DIALECTS.values())}, since=_MOMENT, **_OPTIONS),
-        "additionalProperties": False,
-    },
-    "Notification": _object(
-        ["id", "cursor", "subscription", "version", "event", "published"],
-        id={"type": "string", "pattern": "^[0-9a-f]{64}$"},
-        cursor=_CURSOR,
-        subscription=_TEXT,
-        version=_NUMBER,
-        event=_TEXT,
-        published=_TEXT,
-        bindings=_BINDINGS,
-        construct=_DOCUMENT,
-        data=_DOCUMENT,
-        format={"enum": _RDF},
-        failed=_TEXT,
-    ),
-    "Entry": _object(
-        ["place", "at", "tenant", "token", "address", "what", "object"],
-        place=_NUMBER,
-        at=_MOMENT,
-        tenant=_TEXT,
-        token=_TEXT,
-        address=_TEXT,
-        what={"enum": list(get_args(What))},
-        object=_TEXT,
-    ),
-    "Letter": _object(
-        ["cursor", "id", "event", "tries", "reason", "died"],
-        cursor=_CURSOR,
-        id=_TEXT,
-        event=_TEXT,
-        tries=_NUMBER,
-        reason=_TEXT,
-        died=_MOMENT,
-    ),
-}
-
-_ID: Json = {
-    "name": "id",
-    "in": "path",
-    "required": True,
-    "schema": {"type": "string", "minLength": 1, "maxLength": 512, "pattern": "^[^/]+$"},
-}
-_LIMIT: Json = {"name": "limit", "in": "query", "schema": {"type": "integer", "minimum": 1, "maximum": 1_000}}
-_PLACE: Json = {"name": "cursor", "in": "path", "required": True, "schema": _CURSOR}
-
-
-def _asked(name: str, schema: Json, place: str = "query") -> Json:
-    return {"name": name, "in": place, "schema": schema}
-
-
-def _answer(what: str, schema: Json | None = None, kind: str = "application/json") -> Json:
-    return {"description": what} if schema is None else {"description": what, "content": {kind: {"schema": schema}}}
+def _answer(what: str, schema: Json | None = None, kind: str = "application/json", *headers: str) -> Json:
+    answer: Json = {"description": what}
+    if schema is not None:
+        answer["content"] = {kind: {"schema": schema}}
+    if headers:
+        answer["headers"] = {name: {"schema": TEXT, "required": True} for name in headers}
+    return answer
 
 
 _WRONG: dict[int, str] = {
     400: "What is asked cannot be understood; where there is a place, it is told.",
     401: "There is no token, or it is not valid.",
-    403: "The token is not for this.",
+    403: "The token is not for this, or a page of another origin asks.",
     404: "There is no such thing, or it is somebody else's.",
+    405: "It cannot be done with this.",
     406: "It cannot be had in that format.",
+    408: "The body came too slowly.",
     409: "It does not go with what is there: an event of this id with other triples; or nothing is matched elsewhere.",
     410: "The cursor is none of this subscription, or notifications behind it are gone.",
     412: "It is not as the condition says.",
     413: "It is too large.",
     415: "It is of a kind that is not known.",
-    422: "The query is too complex; `score` says how much, `limit` how much may be, `costs` of what it is made.",
+    421: "The server is not to be asked under this name.",
+    422: "The query is too complex, of which `score`, `limit` and `costs` tell; or it takes too long to work out.",
     429: "That is too often; `Retry-After` says when it may be asked again.",
     502: "The webhook did not take it.",
     503: "Nothing can be written just now.",
 }
+_ALWAYS = (400, 421)
+_GUARDED = (401, 403, 429, 503)
+_WITH_BODY = (408, 413, 415)
 
 
 def _operation(id: str, summary: str, good: dict[int, Json], wrong: list[int], **more: Any) -> Json:
+    """An operation, which needs a token unless it has a `security` of its own."""
+    guarded = () if "security" in more else _GUARDED
+    body = _WITH_BODY if "requestBody" in more else ()
     answers = {str(status): answer for status, answer in good.items()}
-    for status in (400, 401, 403, *wrong, 429, 503):
-        answers[str(status)] = _answer(_WRONG[status], _ref("Problem"), problems.MEDIA_TYPE)
+    for status in (*_ALWAYS, *guarded, *body, *wrong):
+        answers[str(status)] = _answer(_WRONG[status], ref("Problem"), problems.MEDIA_TYPE)
+    if guarded:
+        answers["401"]["headers"] = {"WWW-Authenticate": {"schema": TEXT, "required": True}}
     return {"operationId": id, "summary": summary, "responses": dict(sorted(answers.items())), **more}
 
 
-def _body(**kinds: Json) -> Json:
-    return {"required": True, "content": {kind: {"schema": schema} for kind, schema in kinds.items()}}
+def _body(kinds: Json) -> Json:
+    return {"required": True, "content": kinds}
 
 
-_MATCHED = _list({"type": "integer", "minimum": 1, "maximum": 4_294_967_295})
-_ROW = _object(["place", "id", "published", "body"], place=_NUMBER, id=_TEXT, published=_TEXT, body=_TEXT)
-_PAIR: Json = {"type": "array", "prefixItems": [_NUMBER, _MATCHED], "minItems": 2, "maxItems": 2}
-_COUNT: Json = {"type": "integer", "minimum": 0, "maximum": 10**18 - 1}
-_LOG_PATHS: Json = {
-    "/v1/log": {
-        "get": _operation(
-            "log",
-            "For who matches elsewhere: the events behind a place, in order.",
-            {
-                200: _answer(
-                    "How far the log goes, how far it is matched, and events.",
-                    _object(["last", "matched", "events"], last=_COUNT, matched=_COUNT, events=_list(_ROW)),
-                )
-            },
-            [409],
-            parameters=[
-                _asked("after", _COUNT),
-                _asked("upto", _COUNT),
-                _asked("limit", {"type": "integer", "minimum": 0, "maximum": 10_000}),
-                _asked("wait", {"type": "integer", "minimum": 0, "maximum": 20_000, "description": "Milliseconds."}),
-            ],
-        )
-    },
-    "/v1/log/ontology": {
-        "get": _operation(
-            "log_ontology",
-            "The ontology to match with.",
-            {200: _answer("As N-Triples.", _object(["tag", "text", "cycles"], tag=_TEXT, text=_TEXT, cycles=_TEXT))},
-            [],
-        )
-    },
-    "/v1/log/subscriptions": {
-        "get": _operation(
-            "log_subscriptions",
-            "The numbers of all versions of subscriptions that may be due an event which is not matched yet.",
-            {
-                200: _answer(
-                    "Without numbers where the state of them is known.",
-                    _object(
-                        ["state", "ontology", "steps"], state=_TEXT, ontology=_TEXT, steps=_NUMBER, numbers=_MATCHED
-                    ),
-                )
-            },
-            [409],
-            parameters=[_asked("known", _TEXT)],
-        ),
-        "post": _operation(
-            "log_texts",
-            "The texts of some of them.",
-            {
-                200: _answer(
-                    "Those that there are.",
-                    _object(
-                        ["subscriptions"],
-                        subscriptions=_list(
-                            _object(["number", "query", "dialect"], number=_NUMBER, query=_TEXT, dialect=_TEXT)
-                        ),
-                    ),
-                )
-            },
-            [413],
-            requestBody=_body(**{"application/json": _object(["numbers"], numbers={**_MATCHED, "maxItems": 10_000})}),
-        ),
-    },
-    "/v1/log/matched": {
-        "post": _operation(
-            "log_matched",
-            "Say what events matched: all from where they are matched, in order, each with the numbers of versions.",
-            {200: _answer("Up to where they are matched now.", _object(["matched"], matched=_COUNT))},
-            [409, 413],
-            requestBody=_body(
-                **{
-                    "application/json": _object(
-                        ["events", "ontology"],
-                        events=_list(
-                            {"type": "array", "prefixItems": [_NUMBER, _MATCHED], "minItems": 2, "maxItems": 2}
-                        ),
-                        ontology=_TEXT,
-                        failed=_list(
-                            _object(
-                                ["number", "times", "event", "reason"],
-                                number=_NUMBER,
-                                times=_NUMBER,
-                                event=_TEXT,
-                                reason=_TEXT,
-                            )
-                        ),
-                    )
-                }
-            ),
-        )
-    },
-}
-_ONE = _answer("The subscription.", _ref("Subscription"))
-_PATHS: Json = {
+def _json(schema: Json) -> Json:
+    return _body({"application/json": {"schema": schema}})
+
+
+def _links(**names: str) -> Json:
+    """What can be asked next about the subscription of this answer."""
+    return {
+        name: {"operationId": operation, "parameters": {"id": "$request.path.id"}} for name, operation in names.items()
+    }
+
+
+_NEXT = _links(
+    Look="subscription",
+    Cancel="cancel",
+    Pause="pause",
+    Resume="resume",
+    Notifications="notifications",
+    DeadLetters="dead_letters",
+)
+_ONE = _answer("The subscription.", ref("Subscription"), "application/json", "ETag")
+_MADE = {**_answer("It is new.", ref("Subscription"), "application/json", "ETag", "Location"), "links": _NEXT}
+_SAME = _answer("It is as it was.", None, "", "ETag")
+_PAGE = object_of(
+    ["notifications", "cursor", "state"],
+    notifications=list_of(ref("Notification")),
+    cursor=CURSOR,
+    state={"enum": ["active", "paused"]},
+    reason=TEXT,
+    missed=CURSOR,
+)
+
+_EVENTS: Json = {
     "/v1/events": {
         "post": _operation(
             "publish",
             "Publish a document of events.",
-            {202: _answer("They are durable.", _ref("Published"))},
-            [409, 413, 415],
+            {202: _answer("They are durable.", ref("Published"))},
+            [409],
             parameters=[
                 _asked("events-by", {"enum": ["graph", "document", "subject", "nanopub"]}),
                 _asked("matches", {"enum": ["own"]}),
+                _asked("ce-time", MOMENT, "header", "When it was published."),
             ],
-            requestBody=_body(**dict.fromkeys((*_RDF, STRUCTURED), _TEXT)),
-        )
+            requestBody=_body({**_RDF, STRUCTURED: {"schema": {"type": "string", "format": "cloudevent"}}}),
+        ),
+        "get": _operation(
+            "recent",
+            "The newest events with one's own matches; or, as a stream, those that come.",
+            {
+                200: {
+                    "description": "The newest first; in a stream, in order.",
+                    "content": {
+                        "application/json": {"schema": object_of(["events"], events=list_of(ref("Recent")))},
+                        **_STREAM,
+                    },
+                }
+            },
+            [],
+            parameters=[
+                _LIMIT,
+                _asked("after", PLACE, "query", "Where a stream begins."),
+                _asked("Last-Event-ID", PLACE, "header", _LAST),
+            ],
+        ),
     },
     "/v1/events/{id}": {
-        "parameters": [_ID],
+        "parameters": [_EVENT],
         "get": _operation(
             "event",
             "An event, in the format that is accepted.",
             {
-                200: {"description": "The event.", "content": {kind: {"schema": _TEXT} for kind in _RDF}},
-                304: _answer("It is as it was."),
+                200: {"description": "The event.", "content": _RDF, "headers": {"ETag": {"schema": TEXT}}},
+                304: _SAME,
             },
             [404, 406],
+            parameters=[_IF_NONE],
         ),
         "delete": _operation("delete_event", "Delete an event.", {204: _answer("It is gone.")}, [404]),
     },
+    "/v1/try": {
+        "post": _operation(
+            "attempt",
+            "Which of the newest events a query matches, without leaving it.",
+            {200: _answer("What it matches.", ref("Attempted"))},
+            [422],
+            requestBody=_json(ref("Attempt")),
+        )
+    },
+    "/v1/explain": {
+        "post": _operation(
+            "explain",
+            "Why a subscription matches an event, or why not.",
+            {
+                200: {
+                    "description": "In words, or as a picture.",
+                    "content": {
+                        "application/json": {"schema": ref("Explanation")},
+                        "image/svg+xml": {"schema": TEXT},
+                    },
+                }
+            },
+            [404, 422],
+            requestBody=_json(ref("Question")),
+        )
+    },
+    "/v1/ontology": {
+        "get": _operation(
+            "ontology",
+            "What is known of classes and properties.",
+            {
+                200: {"description": "The ontology.", "content": _RDF, "headers": {"ETag": {"schema": TEXT}}},
+                304: _SAME,
+            },
+            [406],
+            parameters=[_IF_NONE],
+        ),
+        "put": _operation(
+            "learn",
+            "Go on with another one.",
+            {200: _answer("It counts from now on.", ref("Learnt"), "application/json", "ETag")},
+            [412],
+            parameters=[_IF_MATCH, _IF_NONE],
+            requestBody=_body(
+                {kind: {"schema": {"type": "string", "format": f"ontology-{format}"}} for kind, format in (
+                    (each.media_type, each.value) for each in Format
+                )}
+            ),
+        ),
+    },
+}  # fmt: skip
+
+_SUBSCRIPTIONS: Json = {
     "/v1/subscriptions": {
         "get": _operation(
             "subscriptions",
@@ -308,11 +237,11 @@ _PATHS: Json = {
             {
                 200: _answer(
                     "A page of them.",
-                    _object(["subscriptions"], subscriptions=_list(_ref("Subscription")), next=_TEXT),
+                    object_of(["subscriptions"], subscriptions=list_of(ref("Subscription")), next=TEXT),
                 )
             },
             [],
-            parameters=[_asked("after", _TEXT), _LIMIT],
+            parameters=[_asked("after", TEXT), _LIMIT],
         )
     },
     "/v1/subscriptions/{id}": {
@@ -320,12 +249,24 @@ _PATHS: Json = {
         "put": _operation(
             "subscribe",
             "Leave a subscription, or its next version.",
-            {200: _ONE, 201: _ONE},
-            [412, 413, 415, 422],
-            requestBody=_body(**dict.fromkeys(DIALECTS, _TEXT), **{"application/json": _ref("Wanted")}),
+            {200: {**_ONE, "links": _NEXT}, 201: _MADE},
+            [412, 422],
+            parameters=[_IF_MATCH, _IF_NONE],
+            requestBody=_body(
+                {
+                    **{kind: {"schema": query_in(dialect)} for kind, dialect in DIALECTS.items()},
+                    "application/json": {"schema": ref("Wanted")},
+                }
+            ),
         ),
-        "get": _operation("subscription", "A subscription.", {200: _ONE, 304: _answer("It is as it was.")}, [404]),
-        "delete": _operation("cancel", "End a subscription.", {204: _answer("It has ended.")}, [404, 412]),
+        "get": _operation("subscription", "A subscription.", {200: _ONE, 304: _SAME}, [404], parameters=[_IF_NONE]),
+        "delete": _operation(
+            "cancel",
+            "End a subscription.",
+            {204: {**_answer("It has ended."), "links": _links(Gone="subscription", Silent="notifications")}},
+            [404, 412],
+            parameters=[_IF_MATCH, _IF_NONE],
+        ),
     },
     "/v1/subscriptions/{id}/pause": {
         "parameters": [_ID],
@@ -343,27 +284,23 @@ _PATHS: Json = {
             {
                 200: {
                     "description": "In order.",
-                    "content": {
-                        "application/json": {
-                            "schema": _object(
-                                ["notifications", "cursor", "state"],
-                                notifications=_list(_ref("Notification")),
-                                cursor=_CURSOR,
-                                state={"enum": ["active", "paused"]},
-                                reason=_TEXT,
-                                missed=_CURSOR,
-                            )
-                        },
-                        "text/event-stream": {"schema": _TEXT},
+                    "content": {"application/json": {"schema": _PAGE}, **_STREAM},
+                    "links": {
+                        "Ack": {
+                            "operationId": "ack",
+                            "parameters": {"id": "$request.path.id"},
+                            "requestBody": {"cursor": "$response.body#/cursor"},
+                        }
                     },
                 }
             },
             [404, 410],
             parameters=[
-                _asked("after", _CURSOR),
+                _asked("after", START, "query", "The place behind which to begin; or with what comes from now on."),
                 _LIMIT,
                 _asked("payload", {"enum": list(PAYLOADS)}),
-                _asked("format", {"enum": _RDF}),
+                _asked("format", {"enum": list(_RDF)}),
+                _asked("Last-Event-ID", START, "header", _LAST),
             ],
         ),
     },
@@ -373,8 +310,8 @@ _PATHS: Json = {
             "ack",
             "Say that everything up to a place has been dealt with.",
             {204: _answer("It is written down.")},
-            [404, 410, 413],
-            requestBody=_body(**{"application/json": _object(["cursor"], cursor=_CURSOR)}),
+            [404, 410],
+            requestBody=_json(object_of(["cursor"], cursor=CURSOR)),
         ),
     },
     "/v1/subscriptions/{id}/dead": {
@@ -382,23 +319,126 @@ _PATHS: Json = {
         "get": _operation(
             "dead_letters",
             "Notifications that the webhook did not take.",
-            {200: _answer("A page of them.", _object(["dead"], dead=_list(_ref("Letter"))))},
+            {200: _answer("A page of them.", object_of(["dead"], dead=list_of(ref("Letter"))))},
             [404],
-            parameters=[_asked("after", _CURSOR), _LIMIT],
+            parameters=[_AFTER, _LIMIT],
         ),
     },
     "/v1/subscriptions/{id}/dead/{cursor}": {
-        "parameters": [_ID, _PLACE],
+        "parameters": [_ID, _LETTER],
         "post": _operation("send_again", "Send one again.", {204: _answer("It was taken.")}, [404, 502]),
         "delete": _operation("forget_letter", "Forget one.", {204: _answer("It is gone.")}, [404]),
     },
+}
+
+_OK = _answer("It is well.", object_of(["status"], status={"const": "ok"}))
+_HTML = {"description": "The page.", "content": {"text/html": {"schema": TEXT}}}
+_SERVER: Json = {
     "/v1/audit": {
         "get": _operation(
             "audit",
             "Who did what, the newest first.",
-            {200: _answer("A page of it.", _object(["entries"], entries=_list(_ref("Entry")), next=_TEXT))},
+            {200: _answer("A page of it.", object_of(["entries"], entries=list_of(ref("Entry")), next=TEXT))},
             [],
             parameters=[_asked("before", {"type": "integer", "minimum": 0, "maximum": LAST}), _LIMIT],
+        )
+    },
+    "/v1/status": {"get": _operation("status", "Counts.", {200: _answer("Them.", ref("Status"))}, [])},
+    "/metrics": {"get": _operation("metrics", "Counts and times for Prometheus.",
+                                   {200: _answer("Them.", TEXT, "text/plain")}, [])},
+    "/healthz": {"get": _operation("healthy", "Whether the process lives.", {200: _OK}, [], security=[])},
+    "/readyz": {"get": _operation("ready", "Whether its store answers.", {200: _OK}, [503], security=[])},
+    "/": {"get": _operation("console", "A page for people.", {200: _HTML}, [], security=[])},
+    "/openapi.json": {"get": _operation("openapi", "This.", {200: _answer("This.", {"type": "object"})}, [],
+                                        security=[])},
+}  # fmt: skip
+
+_VERSIONS = list_of({"type": "integer", "minimum": 1, "maximum": 4_294_967_295})
+_PLACE: Json = {"type": "integer", "minimum": 1, "maximum": 10**18 - 1}
+_BEHIND: Json = {"type": "integer", "minimum": 0, "maximum": 10**18 - 1}
+_TEXTS = list_of(object_of(["number", "query", "dialect"], number=NUMBER, query=TEXT, dialect=TEXT))
+_LOG: Json = {
+    "/v1/log": {
+        "get": _operation(
+            "log",
+            "For who matches elsewhere: the events behind a place, in order.",
+            {
+                200: _answer(
+                    "How far the log goes, how far it is matched, and events.",
+                    object_of(
+                        ["last", "matched", "events"],
+                        last=_BEHIND,
+                        matched=_BEHIND,
+                        events=list_of(
+                            object_of(
+                                ["place", "id", "published", "body"], place=_PLACE, id=TEXT, published=TEXT, body=TEXT
+                            )
+                        ),
+                    ),
+                )
+            },
+            [409],
+            parameters=[
+                _asked("after", _BEHIND),
+                _asked("upto", _BEHIND),
+                _asked("limit", {"type": "integer", "minimum": 0, "maximum": 10_000}),
+                _asked("wait", {"type": "integer", "minimum": 0, "maximum": 20_000}, "query", "Milliseconds."),
+            ],
+        )
+    },
+    "/v1/log/ontology": {
+        "get": _operation(
+            "log_ontology",
+            "The ontology to match with.",
+            {200: _answer("As N-Triples.", object_of(["tag", "text", "cycles"], tag=TEXT, text=TEXT, cycles=TEXT))},
+            [409],
+        )
+    },
+    "/v1/log/subscriptions": {
+        "get": _operation(
+            "log_subscriptions",
+            "The numbers of all versions of subscriptions that may be due an event which is not matched yet.",
+            {
+                200: _answer(
+                    "Without numbers where the state of them is known.",
+                    object_of(
+                        ["state", "ontology", "steps"], state=TEXT, ontology=TEXT, steps=NUMBER, numbers=_VERSIONS
+                    ),
+                )
+            },
+            [409],
+            parameters=[_asked("known", TEXT)],
+        ),
+        "post": _operation(
+            "log_texts",
+            "The texts of some of them.",
+            {200: _answer("Those that there are.", object_of(["subscriptions"], subscriptions=_TEXTS))},
+            [409],
+            requestBody=_json(object_of(["numbers"], numbers={**_VERSIONS, "maxItems": 10_000})),
+        ),
+    },
+    "/v1/log/matched": {
+        "post": _operation(
+            "log_matched",
+            "Say what events matched: all from where they are matched, in order, each with the numbers of versions.",
+            {200: _answer("Up to where they are matched now.", object_of(["matched"], matched=_BEHIND))},
+            [409],
+            requestBody=_json(
+                object_of(
+                    ["events", "ontology"],
+                    events=list_of({"type": "array", "prefixItems": [_PLACE, _VERSIONS], "minItems": 2, "maxItems": 2}),
+                    ontology=TEXT,
+                    failed=list_of(
+                        object_of(
+                            ["number", "times", "event", "reason"],
+                            number={"type": "integer", "minimum": 1, "maximum": 4_294_967_295},
+                            times=_PLACE,
+                            event=TEXT,
+                            reason=TEXT,
+                        )
+                    ),
+                )
+            ),
         )
     },
 }
@@ -413,10 +453,10 @@ DOCUMENT: Json = {
     },
     "security": [{"token": []}],
     "components": {
-        "schemas": _SCHEMAS,
+        "schemas": SCHEMAS,
         "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
     },
-    "paths": {**_PATHS, **_LOG_PATHS},
+    "paths": {**_EVENTS, **_SUBSCRIPTIONS, **_SERVER, **_LOG},
 }
 
 

@@ -13,14 +13,17 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 from tidings.broker import log, subscriptions
 from tidings.broker.core import EVERYTHING, Core
 from tidings.broker.http.bodies import json_of
+from tidings.broker.http.negotiation import wants_stream
 from tidings.broker.http.problems import Problem
+from tidings.broker.http.query import limit_of, query_of
 from tidings.broker.http.service import Service
-from tidings.broker.http.subscriptions import DIALECTS, limit_of, weighed
+from tidings.broker.http.subscriptions import DIALECTS, weighed
 from tidings.broker.http.waiting import BEAT, HERE, STILL_HERE
 from tidings.broker.log import Logged
 from tidings.broker.matching import Matching
+from tidings.errors import EvaluationError
 from tidings.lang.pattern import Dialect
-from tidings.match.base import Failure
+from tidings.match.base import Answer, Failure
 from tidings.match.verify import Prepared
 from tidings.rdf.terms import to_json
 
@@ -32,18 +35,19 @@ _STRETCH = 100
 async def events(request: Request) -> Response:
     service = Service.of(request)
     tenant = service.access.caller(request, "subscribe").tenant
-    if "text/event-stream" in request.headers.get("accept", ""):
-        after = _after(request)
+    asked = query_of(request, "after", "limit")
+    limit = limit_of(asked.get("limit"), _PAGE, service.bounds.page)
+    given = [_after(each) for each in (request.headers.get("last-event-id"), asked.get("after"))]
+    after = next((each for each in given if each is not None), None)
+    if wants_stream(request.headers.get("accept")):
         place = service.core.last if after is None else after
         return StreamingResponse(
             _stream(service, tenant, place), media_type="text/event-stream", headers={"cache-control": "no-store"}
         )
-    limit = limit_of(request, _PAGE, service.bounds.page)
     return JSONResponse({"events": await asyncio.to_thread(_newest, service.core, tenant, limit)})
 
 
-def _after(request: Request) -> int | None:
-    given = request.headers.get("last-event-id") or request.query_params.get("after")
+def _after(given: str | None) -> int | None:
     if given is None:
         return None
     if not given.isascii() or not given.isdecimal() or len(given) > 18:
@@ -104,10 +108,12 @@ async def attempt(request: Request) -> Response:
     """Which of the newest events a query matches, without leaving it."""
     service = Service.of(request)
     service.access.caller(request, "subscribe")
-    asked = await json_of(request, service.bounds.query)
+    asked = await json_of(request, service.bounds.query, "query", "dialect", "limit")
     query, dialect, limit = asked.get("query"), asked.get("dialect", "sparql"), asked.get("limit", _TRIED)
     if not isinstance(query, str) or dialect not in DIALECTS.values():
         raise Problem(HTTPStatus.BAD_REQUEST, f"'query' is a text, 'dialect' one of {', '.join(DIALECTS.values())}")
+    if isinstance(limit, float) and limit.is_integer():
+        limit = int(limit)
     if isinstance(limit, bool) or not isinstance(limit, int) or not 1 <= limit <= service.bounds.page:
         raise Problem(HTTPStatus.BAD_REQUEST, f"'limit' is a number from 1 to {service.bounds.page}")
     return JSONResponse(await asyncio.to_thread(_attempted, service, query, dialect, limit))
@@ -124,8 +130,12 @@ def _attempted(service: Service, query: str, dialect: Dialect, limit: int) -> di
         events = [each.event for each in log.newest(reader, limit)]
     matches = []
     for event, numbers in zip(events, alone.match(events), strict=True):
-        answer = alone.answer(prepared, event) if len(numbers) else None
-        if answer is not None:
-            rows = [{name: to_json(term) for name, term in row.items()} for row in answer.bindings]
-            matches.append({"event": event.id, "bindings": rows})
+        if len(numbers):
+            match: dict[str, object] = {"event": event.id, "bindings": []}
+            try:
+                rows = (alone.answer(prepared, event) or Answer(())).bindings
+                match["bindings"] = [{name: to_json(term) for name, term in row.items()} for row in rows]
+            except EvaluationError as error:
+                match["failed"] = str(error)
+            matches.append(match)
     return {"tried": len(events), "matches": matches, "failed": [each.reason for each in failures]}

@@ -7,10 +7,12 @@ import signal
 import socket
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from threading import current_thread, main_thread
 
 import uvicorn
 from starlette.applications import Starlette
 
+from tidings.broker.http.protocol import Protocol
 from tidings.broker.http.service import Service
 from tidings.errors import UsageError
 
@@ -18,11 +20,15 @@ _PATIENCE = 10
 """Seconds in which requests that are under way may come to their end."""
 
 
-class _Server(uvicorn.Server):
-    def __init__(self, app: Starlette, ready: Callable[[], None]) -> None:
+class Server(uvicorn.Server):
+    """`ready` is called when requests are taken."""
+
+    def __init__(self, app: Starlette, ready: Callable[[], None] = lambda: None) -> None:
         super().__init__(
             uvicorn.Config(
                 app,
+                http=Protocol,
+                ws="none",
                 access_log=False,
                 log_config=None,
                 server_header=False,
@@ -36,6 +42,9 @@ class _Server(uvicorn.Server):
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
         """A signal ends the server, and not the process: what is open has to be closed after that."""
+        if current_thread() is not main_thread():
+            yield
+            return
         before = {number: signal.signal(number, self.handle_exit) for number in (signal.SIGINT, signal.SIGTERM)}
         try:
             yield
@@ -71,7 +80,7 @@ def listening(host: str, port: int) -> socket.socket:
 def run(app: Starlette, on: socket.socket, ready: Callable[[], None]) -> None:
     """Serve until there is a signal; `ready` is called when requests are taken."""
     _open_many()
-    _Server(app, ready).run([on])
+    Server(app, ready).run([on])
 
 
 def _open_many() -> None:

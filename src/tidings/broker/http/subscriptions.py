@@ -16,13 +16,15 @@ from starlette.responses import JSONResponse, Response
 from tidings.broker import subscriptions as rows
 from tidings.broker.broker import checked_id
 from tidings.broker.core import Core, written_time
-from tidings.broker.http.bodies import body_of, object_of
+from tidings.broker.http import tags
+from tidings.broker.http.bodies import body_of, kind_of, object_of
 from tidings.broker.http.problems import Problem
+from tidings.broker.http.query import limit_of, query_of
 from tidings.broker.http.service import Service
 from tidings.broker.options import Options
 from tidings.broker.subscriptions import BY_OWNER, Standing, Wanted
 from tidings.delivery.webhooks import written_secret
-from tidings.errors import EventError, UsageError
+from tidings.errors import EventError
 from tidings.index.unindexed import unindexed
 from tidings.lang import parse
 from tidings.lang.complexity import Complexity, complexity, of_text
@@ -41,7 +43,8 @@ async def put(request: Request) -> Response:
     service = Service.of(request)
     caller = service.access.caller(request, "subscribe")
     id = checked_id(request.path_params["id"])
-    wanted = _wanted(caller.tenant, id, request, await body_of(request, service.bounds.query))
+    kind = _kind(request)
+    wanted = _wanted(caller.tenant, id, kind, await body_of(request, service.bounds.query))
     form, score = await asyncio.to_thread(weighed, service, wanted.query, wanted.dialect)
     wanted = replace(wanted, complexity=score)
     before = await asyncio.to_thread(_find, service.core, caller.tenant, id)
@@ -60,7 +63,7 @@ async def get(request: Request) -> Response:
     service = Service.of(request)
     caller = service.access.caller(request, "subscribe")
     standing = await found(service.core, caller.tenant, request.path_params["id"])
-    if _tag(standing) in request.headers.get("if-none-match", ""):
+    if tags.is_known(request, _tag(standing)):
         return Response(status_code=HTTPStatus.NOT_MODIFIED, headers={"etag": _tag(standing)})
     return _answer(service, standing, HTTPStatus.OK)
 
@@ -100,8 +103,9 @@ async def delete(request: Request) -> Response:
 async def several(request: Request) -> Response:
     service = Service.of(request)
     caller = service.access.caller(request, "subscribe")
-    limit = limit_of(request, _PAGE, service.bounds.page)
-    after = request.query_params.get("after", "")
+    asked = query_of(request, "after", "limit")
+    limit = limit_of(asked.get("limit"), _PAGE, service.bounds.page)
+    after = asked.get("after", "")
     page = await asyncio.to_thread(_page, service.core, caller.tenant, after, limit)
     answer: dict[str, object] = {"subscriptions": [_described(each) for each in page]}
     if len(page) == limit:
@@ -139,13 +143,6 @@ def _check_score(found: Complexity, most: int) -> None:
         )
 
 
-def limit_of(request: Request, usual: int, most: int) -> int:
-    given = request.query_params.get("limit", str(usual))
-    if not given.isascii() or not given.isdecimal() or not 1 <= int(given[:10]) <= most:
-        raise Problem(HTTPStatus.BAD_REQUEST, f"limit is a number from 1 to {most}")
-    return int(given)
-
-
 def _none() -> Problem:
     return Problem(HTTPStatus.NOT_FOUND, "there is no such subscription")
 
@@ -163,13 +160,17 @@ def _page(core: Core, tenant: str, after: str, limit: int) -> list[Standing]:
 # ------------------------------------------------------------------------------------------------------- what is asked
 
 
-def _wanted(tenant: str, id: str, request: Request, body: bytes) -> Wanted:
-    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if kind in DIALECTS:
-        return Wanted(tenant, id, _text(body), DIALECTS[kind], Options())
-    if kind != "application/json":
+def _kind(request: Request) -> str:
+    kind = kind_of(request.headers.get("content-type", ""))
+    if kind not in DIALECTS and kind != "application/json":
         offered = ", ".join((*DIALECTS, "application/json"))
         raise Problem(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, f"a subscription comes as one of {offered}")
+    return kind
+
+
+def _wanted(tenant: str, id: str, kind: str, body: bytes) -> Wanted:
+    if kind in DIALECTS:
+        return Wanted(tenant, id, _text(body), DIALECTS[kind], Options())
     members = dict(object_of(body))
     query, dialect = members.pop("query", None), members.pop("dialect", "sparql")
     if not isinstance(query, str):
@@ -177,7 +178,7 @@ def _wanted(tenant: str, id: str, request: Request, body: bytes) -> Wanted:
     if dialect not in DIALECTS.values():
         raise Problem(HTTPStatus.BAD_REQUEST, f"'dialect' is one of {', '.join(DIALECTS.values())}")
     since = _moment(members.pop("since", None))
-    return Wanted(tenant, id, _whole(query), dialect, Options.of(members), since)
+    return Wanted(tenant, id, query, dialect, Options.of(members), since)
 
 
 def _text(body: bytes) -> str:
@@ -185,15 +186,6 @@ def _text(body: bytes) -> str:
         return body.decode()
     except UnicodeDecodeError as error:
         raise Problem(HTTPStatus.BAD_REQUEST, f"the body is not UTF-8: byte 0x{body[error.start]:02X}") from error
-
-
-def _whole(text: str) -> str:
-    """JSON may have half a character."""
-    try:
-        text.encode()
-    except UnicodeEncodeError as error:
-        raise UsageError("'query' has half a character in it") from error
-    return text
 
 
 def _moment(given: Any) -> int | None:
@@ -208,12 +200,7 @@ def _moment(given: Any) -> int | None:
 
 
 def _check_conditions(request: Request, before: Standing | None) -> None:
-    match, none = request.headers.get("if-match"), request.headers.get("if-none-match")
-    there = None if before is None else _tag(before)
-    if match is not None and (there is None or (match.strip() != "*" and there not in match)):
-        raise Problem(HTTPStatus.PRECONDITION_FAILED, "the subscription is not as it was when you looked")
-    if none is not None and there is not None and (none.strip() == "*" or there in none):
-        raise Problem(HTTPStatus.PRECONDITION_FAILED, "the subscription is there already")
+    tags.check(request, [] if before is None else [_tag(before)], "subscription")
 
 
 # --------------------------------------------------------------------------------------------------------- what is told
