@@ -98,10 +98,7 @@ class Requests:
         name = f"{id}/{self._run}/{self._count}"
         self._count += 1
         body = quads.replace(id.encode(), name.encode())
-        head = (
-            f"POST /v1/events HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/n-quads\r\ncontent-length: {len(body)}"
-        )
-        return name, b"".join((head.encode(), b"\r\n\r\n", body))
+        return name, b"%s%d\r\n\r\n%s" % (_HEAD, len(body), body)
 
 
 def heard(made: Made, events: Sequence[Event], streams: int) -> list[int]:

@@ -92,7 +92,7 @@ async def listed(request: Request) -> Response:
 
 async def texts(request: Request) -> Response:
     door = _door(request)
-    numbers = _numbers(await json_of(request, door.bounds.body))
+    numbers = _numbers(await json_of(request, door.bounds.body, "numbers"))
     if len(numbers) > MOST:
         raise Problem(HTTPStatus.BAD_REQUEST, f"at most {MOST:,} subscriptions are told at a time")
     found = await asyncio.to_thread(door.desk.texts, numbers)
@@ -104,12 +104,12 @@ def _numbers(asked: Any) -> list[int]:
     numbers = asked.get("numbers")
     if not isinstance(numbers, list) or not all(_is_number(each, _HIGHEST) for each in numbers):
         raise Problem(HTTPStatus.BAD_REQUEST, "'numbers' should be a list of numbers of subscriptions")
-    return numbers
+    return list(map(int, numbers))
 
 
 async def matched(request: Request) -> Response:
     door = _door(request)
-    said = await json_of(request, door.bounds.body)
+    said = await json_of(request, door.bounds.body, "events", "ontology", "failed")
     found, failed = await asyncio.to_thread(_matched, said.get("events")), _failed(said.get("failed", []))
     tag = said.get("ontology")
     if not isinstance(tag, str):
@@ -125,7 +125,7 @@ def _matched(given: Any) -> dict[int, Numbers]:
     for pair in given:
         match pair:
             case [place, [*numbers]] if _is_number(place, _LAST_PLACE):
-                found[place] = _versions(numbers)
+                found[int(place)] = _versions(numbers)
             case _:
                 raise Problem(
                     HTTPStatus.BAD_REQUEST, "an event is a pair: its place, and the numbers of what it matched"
@@ -141,7 +141,11 @@ def _versions(given: list[Any]) -> Numbers:
         numbers = np.array(given)
     except ValueError:
         numbers = np.zeros(1)
-    if numbers.dtype != np.int64 or numbers.ndim != 1 or numbers.min() < 1 or numbers.max() > _HIGHEST:
+    if (
+        numbers.dtype.kind not in "if"
+        or numbers.ndim != 1
+        or not (numbers.min() >= 1 and numbers.max() <= _HIGHEST and (numbers % 1 == 0).all())
+    ):
         raise Problem(HTTPStatus.BAD_REQUEST, "what an event matched are numbers of subscriptions")
     return numbers.astype(np.uint32)
 
@@ -150,9 +154,9 @@ def _failed(given: Any) -> list[Failed]:
     found = []
     for each in given if isinstance(given, list) else [given]:
         match each:
-            case {"number": number, "times": times, "event": str(event), "reason": str(reason)}:
+            case {"number": number, "times": times, "event": str(event), "reason": str(reason), **more} if not more:
                 if _is_number(number, _HIGHEST) and _is_number(times, _LAST_PLACE):
-                    found.append(Failed(number, times, event, reason[:1_000]))
+                    found.append(Failed(int(number), int(times), event, reason[:1_000]))
                     continue
         raise Problem(
             HTTPStatus.BAD_REQUEST, "'failed' should be a list of objects with number, times, event and reason"
@@ -161,7 +165,9 @@ def _failed(given: Any) -> list[Failed]:
 
 
 def _is_number(given: Any, most: int) -> bool:
-    return isinstance(given, int) and not isinstance(given, bool) and 1 <= given <= most
+    """A whole number; in JSON, 1.0 is one."""
+    whole = isinstance(given, int) or (isinstance(given, float) and given.is_integer())
+    return whole and not isinstance(given, bool) and 1 <= given <= most
 
 
 def _number(asked: Mapping[str, str], name: str, usual: int, most: int = _LAST_PLACE) -> int:
