@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from typing import TypeAlias
 
@@ -90,10 +89,9 @@ def application(
         hub, hooks = Hub(core), Hooks(core, private=private, patience=patience)
         limits = bounds or Bounds()
         app.state.service = Service(core, Access(core, open=open, rate=limits.rate), limits, hub, hooks, Outcomes())
-        with ThreadPoolExecutor(1, "tidings-look-back") as app.state.looking:
-            yield
-            hub.close()
-            hooks.close()
+        yield
+        hub.close()
+        hooks.close()
 
     return Starlette(
         routes=_ROUTES,
