@@ -31,8 +31,8 @@ bench: $(READY)
 
 # Half an hour of new cases; TIDINGS_SOAK_MINUTES says how long instead. `python -m tests.soak --help` has the rest.
 # Then kills of each kind on a cluster, with `python -m tests.soak.recovery`, all that is said about clusters, and
-# histories of who was told of what: a hundred of whole events, fifty in shards and fifty quad by quad; and fifty times
-# as many odd requests to the broker.
+# histories of who was told of what: a hundred of whole events, fifty in shards and fifty quad by quad. Two hundred
+# kills of a broker, damage to every part of its file, and fifty times as many odd requests to it.
 soak: $(READY)
 	PYTHONHASHSEED=0 $(BIN)/python -m tests.soak
 	$(BIN)/python -m tests.soak.recovery
@@ -40,6 +40,8 @@ soak: $(READY)
 	$(BIN)/python -m tests.soak.recovery --way chained --kills 20
 	TIDINGS_SOAK=1 $(BIN)/python -m pytest -q tests/cluster/test_submit.py tests/cluster/test_standalone.py tests/spark/test_eventcloud.py tests/spark/test_bench.py tests/unit/bench
 	TIDINGS_SOAK=1 $(BIN)/python -m pytest -q tests/contract/test_fast.py -k compiler_off
+	$(BIN)/python -m tests.soak.broker --kills 200
+	TIDINGS_SEEDS=100 $(BIN)/python -m pytest -q tests/broker/test_faults.py -k comes_back
 	TIDINGS_HISTORIES=100 $(BIN)/python -m pytest -q tests/spark/test_histories.py
 	TIDINGS_HISTORIES=300 TIDINGS_KILLS=20 $(BIN)/python -m pytest -q tests/broker/test_outside.py tests/spark/test_broker.py
 	TIDINGS_SOAK=1 $(BIN)/python -m pytest -q tests/broker/test_openapi.py tests/broker/test_fuzz.py

@@ -10,6 +10,7 @@ TidingsError
 ├── ClientError             a broker over HTTP refused something, or cannot be reached (exit code 2)
 ├── DeliveryError           somebody who should be told did not take it
 ├── CursorError             a place among notifications that is none, or behind which some are gone
+│   └── EndedError          ... because the subscription has ended
 ├── UnsupportedError        a matcher refuses a construct its paper does not define
 ├── ParseError              text that is not what it should be, with its place
 │   ├── EventError          an event or event document
@@ -115,6 +116,13 @@ class CursorError(TidingsError):
         self.cursor = cursor
         self.problem = problem
         self.advice = advice
+
+
+class EndedError(CursorError):
+    """A place among the notifications of a subscription that has ended."""
+
+    def __init__(self, cursor: str) -> None:
+        super().__init__(cursor, "the subscription has ended", "leave it again")
 
 
 class UnsupportedError(TidingsError):

@@ -11,7 +11,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
-from itertools import islice, takewhile
+from itertools import takewhile
 from threading import Condition, Thread
 from typing import Any, Generic, TypeVar
 
@@ -66,7 +66,11 @@ class Committer:
         self._thread.join()
 
     def _run(self) -> None:
-        while jobs := self._next():
+        while taken := self._next():
+            # Who has stopped waiting before it began does not get it; from now on he does, whether he waits or not.
+            jobs = [job for job in taken if job.outcome.set_running_or_notify_cancel()]
+            if not jobs:
+                continue
             try:
                 outcomes = jobs[0].do([job.what for job in jobs])
             except Exception as error:
@@ -90,10 +94,7 @@ class Committer:
                 if count and weight > self._most:
                     break
                 count += 1
-            jobs = list(islice(self._jobs, count))
-            for _ in jobs:
-                self._jobs.popleft()
-            return jobs
+            return [self._jobs.popleft() for _ in range(count)]
 
 
 def _alone(job: _Job[Any, Any]) -> Any:

@@ -17,13 +17,15 @@ from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from secrets import token_bytes
-from threading import Lock, Thread
+from threading import Event as Flag
+from threading import Lock
 from time import perf_counter
 from typing import Any, Literal, TypeAlias, TypeVar
 
-from tidings.broker import audit, log, looking, outside, postings, subscriptions, windows
+from tidings.broker import audit, log, looking, outside, postings, streams, subscriptions, windows
 from tidings.broker.audit import PROGRAM, What, Who
 from tidings.broker.backlog import Backlog
+from tidings.broker.clock import Clock
 from tidings.broker.committer import Committer
 from tidings.broker.cursors import Cursor
 from tidings.broker.database import Database
@@ -110,44 +112,52 @@ class Core:
         self.effort = effort or Effort()
         self.where = matching
         try:
-            if matching == "outside":
-                outside.begin(self.database, knowledge, self.effort)
-            else:
-                outside.finish(self.database, self.effort, lambda failure: self.figures.count("failures"))
+            self._begin(knowledge, keep.backlog)
         except BaseException:
             self.database.close()
             raise
+        self.upkeep = Upkeep(self, keep)
+        self._watch = Watch(self.notice) if matching == "outside" and folder is not None else None
+
+    def _begin(self, knowledge: Knowledge | None, backlog: int) -> None:
+        """Take up what is in the database."""
+        if self.where == "outside":
+            outside.begin(self.database, knowledge, self.effort)
+        else:
+            outside.finish(self.database, self.effort, lambda failure: self.figures.count("failures"))
         with self.database.reading() as database:
             self.knowledge = knowledge or Knowledge.kept(database)
-        kind = Elsewhere if matching == "outside" else Matching
+        kind = Elsewhere if self.where == "outside" else Matching
         self.matching = kind(self.knowledge.ontology, self.failed, self.effort, self.figures)
         self._failures: dict[int, deque[float]] = {}
         self._answering: dict[int, Prepared] = {}
         self._noticing = Lock()
         self._rung: list[Rung] = []
         self._ringing = Lock()
+        self._looking: dict[int, Lock] = {}
+        self._ending = Flag()
         with self.database.reading() as database:
             self._last = log.last_seq(database)
             self._told = windows.mark(database)
-            self._accepted = log.last_accepted(database)
+            self._clock = Clock(log.last_accepted(database), lambda: _now())
             those = list(subscriptions.standing(database))
             self.stream_of = subscriptions.streams(database)
             self.newest = postings.Newest(database, self._last)
         self.paused = {each.stream: each.reason for each in those if each.state == "paused"}
         """The streams of what is paused, and why."""
         self.matching.put_many(each for each in those if each.state == "active")
-        self.backlog = Backlog(self, keep.backlog)
+        self.backlog = Backlog(self, backlog)
         self._committer = Committer(self.database.name, _GROUP)
-        self.change(self.knowledge.write).result()
-        self.key: bytes = self.change(_key).result()
-        """A secret of this broker's own, from which others are made."""
-        for each in those:
-            if each.looked is not None:
-                Thread(target=self.look_back, args=(each,), name="tidings-look-back", daemon=True).start()
-        self.upkeep = Upkeep(self, keep)
-        self._watch = Watch(self.notice) if matching == "outside" and folder is not None else None
+        try:
+            self.change(self.knowledge.write).result()
+            self.key: bytes = self.change(_key).result()
+            """A secret of this broker's own, from which others are made."""
+        except BaseException:
+            self._committer.close()
+            raise
 
     def close(self) -> None:
+        self._ending.set()
         if self._watch is not None:
             self._watch.close()
         self.upkeep.close()
@@ -158,7 +168,13 @@ class Core:
         """Have it called whenever there is something new; and what ends that."""
         with self._ringing:
             self._rung.append(rung)
-        return lambda: self._rung.remove(rung)
+
+        def silent() -> None:
+            with self._ringing:
+                if rung in self._rung:
+                    self._rung.remove(rung)
+
+        return silent
 
     def _ring(self, news: News) -> None:
         with self._ringing:
@@ -201,12 +217,12 @@ class Core:
         if logged:
             with self.figures.timed("write"), self.database.writing() as writer:
                 log.append(writer, logged.values())
-            self._taken(list(logged.values()), now)
+            self._taken(list(logged.values()))
         return [[self._outcome(event, known, logged) for event in events] for _, events in jobs]
 
-    def _taken(self, logged: Sequence[Logged], now: int) -> None:
-        """They are durable."""
-        self._last, self._accepted = logged[-1].seq, now
+    def _taken(self, logged: Sequence[Logged]) -> None:
+        """They are durable. Whatever is told of them, nothing may go wrong here: nobody would publish them again."""
+        self._last = logged[-1].seq
         self.figures.together.add(len(logged))
         self.figures.count("events", len(logged))
         if self.where == "embedded":
@@ -302,13 +318,15 @@ class Core:
 
         def then(done: Registered) -> None:
             if done.new:
+                self.stream_of[done.standing.number] = done.standing.stream
                 if done.before is not None:
                     self.matching.take(done.before.number)
-                    if self.paused.pop(done.before.stream, None) is not None:
+                    others = done.before.stream != done.standing.stream
+                    if self.paused.pop(done.before.stream, None) is not None or others:
+                        # Who listens to that one is told that it goes on, or that it is over.
                         self._ring({done.before.stream: ()})
-                    if done.before.stream != done.standing.stream:
+                    if others:
                         self.backlog.forget(done.before.stream)
-                self.stream_of[done.standing.number] = done.standing.stream
                 self.matching.put(done.standing.number, form)
 
         return self.change(write, then)
@@ -395,10 +413,13 @@ class Core:
 
         return self.change(write, then)
 
-    def acknowledge(self, place: Cursor) -> Future[list[Standing]]:
-        """The subscriber is done with everything up to there."""
+    def acknowledge(
+        self, place: Cursor, also: Callable[[sqlite3.Connection], None] = lambda writer: None
+    ) -> Future[list[Standing]]:
+        """The subscriber is done with everything up to there; what is `also` to be written is so with that."""
 
         def write(writer: sqlite3.Connection) -> list[Standing]:
+            also(writer)
             subscriptions.acknowledge(writer, place.stream, place.seq)
             return subscriptions.versions(writer, place.stream)
 
@@ -425,8 +446,8 @@ class Core:
     # --------------------------------------------------------------------------------------------------------- readings
 
     def now(self) -> int:
-        """Microseconds since 1970, never before the last event."""
-        return max(_now(), self._accepted)
+        """Microseconds since 1970, never before the last event, and never back."""
+        return self._clock.now()
 
     @property
     def waiting(self) -> int:
@@ -458,50 +479,37 @@ class Core:
         return found
 
     def matched(self, stream: int, after: int, limit: int) -> list[tuple[Standing, Logged]]:
-        """Up to so many notifications of a stream behind that event, in order, and not those that are gone."""
-        while True:
-            pairs, events = self._matched(stream, after, limit)
-            if events or len(pairs) < limit:
-                return [(standing, events[seq]) for seq, _, standing in pairs if seq in events]
-            # All of these have been deleted, and there may be more behind them.
-            after = pairs[-1][0]
-
-    def _matched(
-        self, stream: int, after: int, limit: int
-    ) -> tuple[list[tuple[int, int, Standing]], dict[int, Logged]]:
-        told = self.told
-        with self.database.reading() as database:
-            those = subscriptions.versions(database, stream)
-        # Before the blocks are looked at: what moves into one meanwhile is there twice, and not in neither.
-        newest = {each.number: self.newest.behind(each.number, after) for each in those}
-        pairs: list[tuple[int, int, Standing]] = []
-        with self.database.reading() as database:
-            for each in those:
-                seqs = _seqs(database, each, newest[each.number], after, limit)
-                pairs += [(seq, each.number, each) for seq in seqs if seq <= max(told, each.after)]
-            pairs = sorted(pairs)[:limit]
-            return pairs, log.by_seqs(database, [seq for seq, *_ in pairs], _PAGE_BYTES)
+        """Up to so many notifications of a stream behind that event, in order."""
+        return streams.matched(self.database, self.newest, Cursor(stream, after), self.told, limit, _PAGE_BYTES)
 
     def look_back(self, standing: Standing) -> None:
-        """Match it with the events from before it, and wait until that is done."""
-        place = standing.looked
-        while place is not None:
-            alone = Matching(self.matching.engine.ontology, self.failed, self.effort)
-            upto, seqs = looking.found(self.database, standing, place, alone)
-            over = self.change(partial(looking.write, standing=standing, upto=upto, seqs=seqs))
-            place = None if over.result() else upto
-            self.backlog.add({standing.stream: len(seqs)})
-            self._ring({standing.stream: ()})
+        """Match it with the events from before it, and wait until that is done, or the broker ends.
 
+        Where something fails, it is gone on with later.
+        """
+        with self._ringing:
+            alone = self._looking.setdefault(standing.number, Lock())
+        with alone:
+            with self.database.reading() as database:
+                found = subscriptions.by_number(database, standing.number)
+            place = None if found is None else found.looked
+            while place is not None and not self._ending.is_set():
+                matching = Matching(self.matching.engine.ontology, self.failed, self.effort)
+                upto, seqs = looking.found(self.database, standing, place, matching)
+                over = self.change(partial(looking.write, standing=standing, upto=upto, seqs=seqs))
+                place = None if over.result() else upto
+                self.backlog.add({standing.stream: len(seqs)})
+                self._ring({standing.stream: ()})
+        with self._ringing:
+            self._looking.pop(standing.number, None)
 
-def _seqs(database: sqlite3.Connection, standing: Standing, newest: list[int], after: int, limit: int) -> list[int]:
-    seqs = looking.earlier(database, standing.number, after, limit) if standing.since is not None else []
-    if standing.looked is not None or len(seqs) >= limit:
-        return seqs
-    seqs += postings.written(database, standing.number, seqs[-1] if seqs else after, limit - len(seqs))
-    if len(seqs) < limit:
-        seqs += [seq for seq in newest if not seqs or seq > seqs[-1]]
-    return seqs[:limit]
+    def look_on(self) -> None:
+        """Go on with those that have not looked back to their end."""
+        with self.database.reading() as database:
+            those = subscriptions.looking(database)
+        for each in those:
+            if not self._ending.is_set():
+                self.look_back(each)
 
 
 def _then(change: Change, outcome: Any) -> Any:

@@ -13,7 +13,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import Lock, RLock
 
-from tidings.broker.schema import prepare
+from tidings.broker import log
+from tidings.broker.schema import check, checksum, prepare
 from tidings.errors import BrokerError
 
 FILE = "broker.sqlite"
@@ -34,6 +35,7 @@ class Database:
         self._write = RLock()
         self._idle: list[sqlite3.Connection] = []
         self._idle_lock = Lock()
+        self._closed = False
         self._lock = None if folder is None or not alone else _locked(folder)
         try:
             with self._told():
@@ -49,9 +51,7 @@ class Database:
         return "the broker in memory" if self._folder is None else _named(self._folder)
 
     def _connect(self, cache: int = _READER_CACHE_KIB) -> sqlite3.Connection:
-        file = ":memory:" if self._folder is None else str(self._folder / FILE)
-        # Whoever has a connection has it alone; statements stand in transactions of our own.
-        made = sqlite3.connect(file, timeout=_PATIENCE, isolation_level=None, check_same_thread=False)
+        made = _opened(":memory:" if self._folder is None else str(self._folder / FILE))
         made.execute(f"PRAGMA cache_size = -{cache}")
         return made
 
@@ -62,10 +62,9 @@ class Database:
             database.execute("PRAGMA synchronous = FULL")
         # What is deleted is overwritten.
         database.execute("PRAGMA secure_delete = ON")
-        wrong = [row[0] for row in database.execute("PRAGMA quick_check(3)") if row[0] != "ok"]
-        if wrong:
-            raise sqlite3.DatabaseError(f"malformed: {'; '.join(wrong)}")
         prepare(database, self.name)
+        if self._lock is not None:
+            check(database)
 
     # ----------------------------------------------------------------------------------------------------- transactions
 
@@ -94,13 +93,27 @@ class Database:
             connection = self._idle.pop() if self._idle else None
         with self._told():
             connection = connection or self._connect()
-            connection.execute("BEGIN")
             try:
-                yield connection
-            finally:
-                connection.execute("ROLLBACK")
+                connection.execute("BEGIN")
+                try:
+                    yield connection
+                finally:
+                    connection.execute("ROLLBACK")
+            except sqlite3.Error:
+                # Whatever is wrong may be wrong with what it has read so far.
+                connection.close()
+                raise
+            except BaseException:
+                self._rest(connection)
+                raise
+        self._rest(connection)
+
+    def _rest(self, connection: sqlite3.Connection) -> None:
         with self._idle_lock:
-            self._idle.append(connection)
+            if not self._closed:
+                self._idle.append(connection)
+                return
+        connection.close()
 
     @contextmanager
     def _told(self) -> Iterator[None]:
@@ -109,6 +122,9 @@ class Database:
             yield
         except sqlite3.Error as error:
             raise BrokerError(self.name, _advice(str(error))) from error
+        except UnicodeDecodeError as error:
+            # In a message of SQLite's, which names what is damaged.
+            raise BrokerError(self.name, _advice("malformed: a text is none")) from error
 
     # --------------------------------------------------------------------------------------------------------- the file
 
@@ -133,9 +149,10 @@ class Database:
         unfinished = target / f"{FILE}.unfinished"
         unfinished.unlink(missing_ok=True)
         with self.reading() as database, self._told():
-            copy = sqlite3.connect(unfinished, isolation_level=None)
+            copy = _opened(str(unfinished))
             try:
                 database.backup(copy)
+                log.skip_places(copy)
             finally:
                 copy.close()
         _sync(unfinished)
@@ -144,12 +161,20 @@ class Database:
 
     def close(self) -> None:
         with self._write, self._idle_lock:
+            self._closed = True
             for connection in (*self._idle, self._writer):
                 connection.close()
             self._idle.clear()
             if self._lock is not None:
                 os.close(self._lock)
                 self._lock = None
+
+
+def _opened(file: str) -> sqlite3.Connection:
+    # Whoever has a connection has it alone; statements stand in transactions of our own.
+    made = sqlite3.connect(file, timeout=_PATIENCE, isolation_level=None, check_same_thread=False)
+    made.create_function("tidings_sum", -1, checksum, deterministic=True)
+    return made
 
 
 def _named(folder: Path) -> str:
@@ -185,7 +210,10 @@ _ADVICE = (
     ("unable to open", "its file cannot be opened; let the folder and its files be written to"),
     ("malformed", "its file is damaged ({}); restore a backup"),
     ("not a database", "its file is damaged ({}); restore a backup"),
-    ("disk I/O error", "the disk fails ({}), so nothing of this was taken; see the system's log"),
+    ("no such", "its file is damaged ({}); restore a backup"),
+    ("user-defined function", "its file is damaged (a text is none); restore a backup"),
+    ("Could not decode", "its file is damaged ({}); restore a backup"),
+    ("disk I/O error", "the disk fails or is full ({}), so nothing of this was taken; make room, or see its log"),
 )
 
 

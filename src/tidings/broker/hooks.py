@@ -23,12 +23,13 @@ from threading import Condition, Thread
 
 from tidings.broker import dead, subscriptions
 from tidings.broker.core import Core, News
+from tidings.broker.cursors import Cursor
 from tidings.broker.payloads import told
 from tidings.broker.receiving import Notification, Subscription
 from tidings.broker.subscriptions import Standing
 from tidings.delivery import webhooks
 from tidings.delivery.webhooks import EVENT_TYPE, MISSED_TYPE, PAUSED_TYPE, Endpoint
-from tidings.errors import CursorError, DeliveryError, TidingsError, UsageError
+from tidings.errors import DeliveryError, TidingsError, UsageError
 
 _log = logging.getLogger("tidings")
 _PAGE = 50
@@ -184,7 +185,7 @@ class Hooks:
             wait = later.seconds
         except Exception:
             _log.exception("a webhook of %s", self._core.database.name)
-            wait = self._patience.longest
+            wait = self._patience.rest
         finally:
             with self._changed:
                 line.busy = False
@@ -198,48 +199,64 @@ class Hooks:
 
     def _send_all(self, stream: int, line: _Line) -> None:
         """Send what waits; `_Later` where it has to wait longer."""
-        with self._core.database.reading() as reader:
-            standing = subscriptions.last_of(reader, stream)
-        if standing is not None and standing.options.webhook is not None:
-            endpoint = Endpoint.of(standing.options.webhook)
-            breaker = self._breakers.setdefault(endpoint.origin, Breaker())
-            if standing.state == "active":
-                self._send_notifications(endpoint, standing, line, breaker)
-                return
-            if standing.state == "paused" and standing.reason != subscriptions.BY_OWNER:
-                self._sent(line, breaker, partial(self._say, endpoint, standing, PAUSED_TYPE, standing.reason))
-        with self._changed:
-            self._lines.pop(stream, None)
-
-    def _send_notifications(self, endpoint: Endpoint, standing: Standing, line: _Line, breaker: Breaker) -> None:
-        core, subscription = self._core, Subscription(self._core, standing)
-        while (page := subscription.page(limit=_PAGE)).notifications or page.missed:
+        while (standing := self._standing(stream, line)) is not None:
+            page = Subscription(self._core, standing).page(limit=_PAGE)
             if page.missed is not None:
-                self._sent(line, breaker, partial(self._say, endpoint, standing, MISSED_TYPE, page.missed))
-                subscription.ack(page.missed)
+                self._sent(standing, line, partial(self._say, kind=MISSED_TYPE, what=page.missed))
+                self._core.acknowledge(Cursor.of(page.missed)).result()
+            elif not page.notifications:
+                return
             for notification in page.notifications:
-                failed = self._sent(line, breaker, partial(self._send, endpoint, standing, notification))
-                if failed is None:
-                    core.figures.count("told_webhooks")
-                    core.figures.delivery["webhook"].add((core.now() - notification.accepted) / 1e6)
-                else:
-                    letter = dead.letter(notification, self._patience.tries, str(failed))
-                    core.change(partial(dead.bury, letter=letter)).result()
-                    core.figures.count("dead_letters")
-                try:
-                    subscription.ack(notification.cursor)
-                except CursorError:
-                    # Others went meanwhile, this one among them: that is told first.
-                    break
+                # He may have been paused or cancelled meanwhile, or want it sent elsewhere.
+                standing = self._standing(stream, line)
+                if standing is None:
+                    return
+                self._deliver(standing, notification, line)
 
-    def _sent(self, line: _Line, breaker: Breaker, send: Callable[[], None]) -> TidingsError | None:
+    def _standing(self, stream: int, line: _Line) -> Standing | None:
+        """Who is to be sent what is in this stream; None, and no line any more, where nobody is."""
+        while True:
+            with self._changed:
+                line.again = False
+            with self._core.database.reading() as reader:
+                standing = subscriptions.last_of(reader, stream)
+            if standing is not None and standing.options.webhook is not None:
+                if standing.state == "active":
+                    return standing
+                if standing.state == "paused" and standing.reason != subscriptions.BY_OWNER:
+                    self._sent(standing, line, partial(self._say, kind=PAUSED_TYPE, what=standing.reason))
+            with self._changed:
+                # Unless he has come back since we looked.
+                if not line.again:
+                    self._lines.pop(stream, None)
+                    return None
+
+    def _deliver(self, standing: Standing, notification: Notification, line: _Line) -> None:
+        """Send one, and write down that it was taken, or given up: with that in one transaction, and whatever has
+        become of the subscription meanwhile.
+        """
+        core, place = self._core, Cursor.of(notification.cursor)
+        failed = self._sent(standing, line, partial(self._send, notification=notification))
+        if failed is None:
+            core.figures.count("told_webhooks")
+            core.figures.delivery["webhook"].add((core.now() - notification.accepted) / 1e6)
+            core.acknowledge(place).result()
+        else:
+            letter = dead.letter(notification, self._patience.tries, str(failed))
+            core.acknowledge(place, partial(dead.bury, letter=letter)).result()
+            core.figures.count("dead_letters")
+
+    def _sent(self, standing: Standing, line: _Line, send: Callable[[Endpoint, Standing], None]) -> TidingsError | None:
         """None where it was taken, and why not where it is given up; `_Later` where it is to be tried again."""
+        assert standing.options.webhook is not None
+        endpoint = Endpoint.of(standing.options.webhook)
+        breaker = self._breakers.setdefault(endpoint.origin, Breaker())
         now = time.monotonic()
         if not breaker.closed(now):
             raise _Later(breaker.until - now)
         failed: TidingsError | None = None
         try:
-            send()
+            send(endpoint, standing)
         except TidingsError as error:
             failed = error
             self._core.figures.count("webhook_failures")

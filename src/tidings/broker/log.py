@@ -11,7 +11,7 @@ from zlib import crc32
 import numpy as np
 import numpy.typing as npt
 
-from tidings.errors import BrokerError
+from tidings.broker.schema import damaged
 from tidings.rdf.event import Event
 from tidings.rdf.identity import fingerprint
 
@@ -22,6 +22,8 @@ Row: TypeAlias = tuple[int, str, int, str | None, str, bytes | None, int]
 
 _COLUMNS = "seq, id, accepted, published, body, matched, crc"
 _MOST_ASKED = 500
+_FAR = 1 << 40
+_SKIPPED = "SELECT coalesce((SELECT value FROM meta WHERE key = 'skipped'), 0)"
 NONE_MATCHED = np.zeros(0, np.uint32)
 
 
@@ -53,6 +55,21 @@ def last_seq(database: sqlite3.Connection) -> int:
     """The last that was ever given, even if that event is gone."""
     row = database.execute("SELECT seq FROM sqlite_sequence WHERE name = 'events'").fetchone()
     return 0 if row is None else int(row[0])
+
+
+def skip_places(database: sqlite3.Connection) -> None:
+    """Go on far behind the last place. In a copy: the original gives the next ones, and who has heard of these must not
+    take events of the copy for such as he knows.
+    """
+    [skipped], last = database.execute(_SKIPPED).fetchone(), last_seq(database)
+    database.execute("DELETE FROM sqlite_sequence WHERE name = 'events'")
+    database.execute("INSERT INTO sqlite_sequence (name, seq) VALUES ('events', ?)", (last + _FAR,))
+    database.execute("INSERT OR REPLACE INTO meta (key, value) VALUES ('skipped', ?)", (skipped + _FAR,))
+
+
+def ever(database: sqlite3.Connection) -> int:
+    """How many there have ever been."""
+    return last_seq(database) - int(database.execute(_SKIPPED).fetchone()[0])
 
 
 def last_accepted(database: sqlite3.Connection) -> int:
@@ -128,11 +145,14 @@ def newest(database: sqlite3.Connection, limit: int, last: int | None = None) ->
 
 
 def matched_between(database: sqlite3.Connection, after: int, last: int) -> Iterator[tuple[int, Numbers]]:
-    """What events matched, without the events."""
-    rows = database.execute(
-        "SELECT seq, matched FROM events WHERE seq > ? AND seq <= ? AND matched IS NOT NULL ORDER BY seq", (after, last)
-    )
-    return ((seq, np.frombuffer(matched, np.uint32)) for seq, matched in rows)
+    """What events matched, of those that have been."""
+    return ((each.seq, each.matched) for each in between(database, after, last) if each.matched is not None)
+
+
+def next_seq(database: sqlite3.Connection, after: int) -> int | None:
+    """The next event that there is behind that place."""
+    row: tuple[int | None] = database.execute("SELECT min(seq) FROM events WHERE seq > ?", (after,)).fetchone()
+    return row[0]
 
 
 def delete(database: sqlite3.Connection, id: str) -> bool:
@@ -147,7 +167,7 @@ def is_same(event: Event, kept: Event) -> bool:
 def _logged(row: Row) -> Logged:
     seq, id, accepted, published, body, matched, crc = row
     if _crc(seq, id, accepted, published, body, matched) != crc:
-        raise BrokerError("the log of the broker", f"event {seq} ({id}) is not as it was written; restore a backup")
+        raise damaged(f"event {seq} ({id})")
     numbers = None if matched is None else np.frombuffer(matched, np.uint32)
     return Logged(seq, Event(id, body, published=published), accepted, numbers)
 

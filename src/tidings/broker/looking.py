@@ -30,8 +30,11 @@ def found(database: Database, standing: Standing, after: int, alone: Matching) -
 
 
 def write(writer: sqlite3.Connection, standing: Standing, upto: int, seqs: Iterable[int]) -> bool:
-    """What was found up to there. Whether that is all."""
-    writer.executemany("INSERT INTO earlier (number, seq) VALUES (?, ?)", [(standing.number, seq) for seq in seqs])
+    """What was found up to there, and has not gone meanwhile. Whether that is all."""
+    writer.executemany(
+        "INSERT INTO earlier (number, seq, crc) SELECT ?1, seq, tidings_sum(?1, seq) FROM events WHERE seq = ?2",
+        [(standing.number, seq) for seq in seqs],
+    )
     over = upto >= standing.after
     subscriptions.looked(writer, standing.number, None if over else upto)
     return over

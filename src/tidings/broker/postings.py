@@ -18,7 +18,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from tidings.broker.log import Numbers, matched_between
+from tidings.broker.log import Numbers, matched_between, next_seq
+from tidings.broker.schema import checksum, damaged
 
 BLOCK = 4_096
 """So many events are turned round at a time."""
@@ -28,6 +29,7 @@ _TOGETHER = 8
 
 _LARGEST = BLOCK * _TOGETHER**2
 
+_COLUMNS = "first, last, low, high, numbers, seqs, crc"
 _ROW = 8_192
 """So many pairs are a row of the table: what is read to find those of one subscription."""
 
@@ -71,20 +73,34 @@ class Turned:
     """A block that is to be written, in place of those that it is made of."""
 
     block: Block
-    rows: list[tuple[int, int, int, int, bytes, bytes]]
+    rows: list[tuple[int, int, int, int, bytes, bytes, int]]
 
 
 def next_block(reader: sqlite3.Connection, upto: int) -> Turned | None:
     """The next block there should be: several of one size put together, or else of events up to this one."""
     there = blocks(reader)
     several = there[-_TOGETHER:]
-    if len(several) == _TOGETHER and len({each.size for each in several}) == 1 and several[0].size < _LARGEST:
+    if _go_together(several):
         return _turned(Block(several[0].first, several[-1].last), _joined([pairs_of(reader, each) for each in several]))
     done = there[-1].last if there else 0
-    if upto - done < BLOCK:
+    following = next_seq(reader, done)
+    # Places of which there is no event make no blocks.
+    first = done + 1 if following is None or following - done <= BLOCK else following
+    if upto - first + 1 < BLOCK:
         return None
-    block = Block(done + 1, done + BLOCK)
-    return _turned(block, Pairs.of(matched_between(reader, done, block.last)))
+    block = Block(first, first + BLOCK - 1)
+    return _turned(block, Pairs.of(matched_between(reader, first - 1, block.last)))
+
+
+def _go_together(several: Sequence[Block]) -> bool:
+    """As many as it takes, all of one size, and no places between them that are in none."""
+    size = several[0].size if several else 0
+    return (
+        len(several) == _TOGETHER
+        and size < _LARGEST
+        and all(each.size == size for each in several)
+        and several[-1].last - several[0].first + 1 == size * len(several)
+    )
 
 
 def _joined(several: Sequence[Pairs]) -> Pairs:
@@ -99,14 +115,15 @@ def _turned(block: Block, pairs: Pairs) -> Turned:
     for start in range(0, max(1, len(numbers)), _ROW):
         some = numbers[start : start + _ROW]
         low, high = (int(some[0]), int(some[-1])) if len(some) else (0, 0)
-        rows.append((*block, low, high, some.tobytes(), seqs[start : start + _ROW].tobytes()))
+        row = (*block, low, high, some.tobytes(), seqs[start : start + _ROW].tobytes())
+        rows.append((*row, checksum(*row)))
     return Turned(block, rows)
 
 
 def write(writer: sqlite3.Connection, turned: Turned) -> None:
     writer.execute("DELETE FROM postings WHERE first >= ?", (turned.block.first,))
     writer.executemany(
-        "INSERT INTO postings (first, last, low, high, numbers, seqs) VALUES (?, ?, ?, ?, ?, ?)", turned.rows
+        "INSERT INTO postings (first, last, low, high, numbers, seqs, crc) VALUES (?, ?, ?, ?, ?, ?, ?)", turned.rows
     )
 
 
@@ -137,26 +154,27 @@ def block_behind(database: sqlite3.Connection, after: int) -> Block | None:
 
 
 def pairs_of(database: sqlite3.Connection, block: Block) -> Pairs:
-    rows = database.execute(
-        "SELECT numbers, seqs FROM postings WHERE first = ? AND last = ? ORDER BY rowid", block
-    ).fetchall()
-    return _pairs(block, b"".join(row[0] for row in rows), b"".join(row[1] for row in rows))
+    rows = database.execute(f"SELECT {_COLUMNS} FROM postings WHERE first = ? AND last = ? ORDER BY rowid", block)
+    return _joined([_pairs(*row) for row in rows])
 
 
-def _pairs(block: Block, numbers: bytes, seqs: bytes) -> Pairs:
+def _pairs(first: int, last: int, low: int, high: int, numbers: bytes, seqs: bytes, crc: int) -> Pairs:
+    block = Block(first, last)
+    if checksum(*block, low, high, numbers, seqs) != crc:
+        raise damaged(f"what events {first} to {last} matched")
     return Pairs(np.frombuffer(numbers, np.uint32), np.frombuffer(seqs, np.uint32).astype(np.int64) + block.first)
 
 
 def written(database: sqlite3.Connection, number: int, after: int, limit: int) -> list[int]:
     """Of the blocks: up to so many events behind that one which the subscription matched, in order."""
     rows = database.execute(
-        "SELECT first, last, numbers, seqs FROM postings WHERE last > ? AND low <= ? AND high >= ? "
+        f"SELECT {_COLUMNS} FROM postings WHERE last > ? AND low <= ? AND high >= ? "
         "ORDER BY first, last, low, high, rowid",
         (after, number, number),
     )
     found: list[int] = []
-    for first, last, numbers, seqs in rows:
-        pairs = _pairs(Block(first, last), numbers, seqs)
+    for row in rows:
+        pairs = _pairs(*row)
         low, high = np.searchsorted(pairs.numbers, [number, number + 1])
         here = pairs.seqs[low:high]
         found += here[here > after][: limit - len(found)].tolist()

@@ -14,9 +14,10 @@ from tidings.broker import subscriptions
 from tidings.broker.core import Core, News
 from tidings.broker.cursors import Cursor
 from tidings.broker.log import Logged
+from tidings.broker.streams import check_gone
 from tidings.broker.subscriptions import BY_OWNER, Standing, State
 from tidings.delivery.notification import notification_id
-from tidings.errors import CursorError, UsageError
+from tidings.errors import CursorError, EndedError, UsageError
 from tidings.lang.pattern import Dialect
 from tidings.match.base import Answer, Solution
 from tidings.rdf.event import Event
@@ -172,8 +173,15 @@ class Subscription:
         """
         if not 1 <= limit <= _MOST:
             raise UsageError(f"a page has 1 to {_MOST:,} notifications, and not {limit}")
-        page = self._read(self.start(after), limit)
-        return page if after is not None else replace(page, missed=self.missed())
+        while True:
+            try:
+                page = self._read(self.start(after), limit)
+            except CursorError:
+                # Who names no place begins with what is left, also when some of it goes just now.
+                if after is not None:
+                    raise
+            else:
+                return page if after is not None else replace(page, missed=self.missed())
 
     def missed(self) -> str | None:
         """Up to where notifications are gone that were not acknowledged; None where there are none."""
@@ -200,18 +208,13 @@ class Subscription:
         """A cursor of this subscription, behind which nothing is gone."""
         place = Cursor.of(text)
         with self._core.database.reading() as database:
-            standing = self._there(subscriptions.find(database, self._standing.tenant, self.id))
+            standing = subscriptions.find(database, self._standing.tenant, self.id)
+            if standing is None:
+                raise EndedError(text)
             if place.stream != standing.stream or place.seq > self._core.last:
                 raise CursorError(text, "it is none of this subscription", "start again without one")
-        self._check_gone(place)
+            check_gone(database, place)
         return place
-
-    def _check_gone(self, place: Cursor) -> None:
-        with self._core.database.reading() as database:
-            _, dropped = subscriptions.progress(database, place.stream)
-        if place.seq < dropped:
-            problem = "notifications behind it are gone"
-            raise CursorError(str(place), problem, "start again without one, with what is left")
 
     def _next(self, place: Cursor) -> tuple[list[Notification], Cursor] | None:
         """What there is behind a place, and the place behind that; None when the subscription has ended."""
@@ -219,7 +222,6 @@ class Subscription:
             standing = subscriptions.find(database, self._standing.tenant, self.id)
         if standing is None or standing.stream != place.stream:
             return None
-        self._check_gone(place)
         page = self._read(place)
         return page.notifications, Cursor.of(page.cursor)
 

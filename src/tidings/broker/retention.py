@@ -42,6 +42,15 @@ def too_old(reader: sqlite3.Connection, age: timedelta, now: int) -> int:
     return log.last_seq(reader) if first is None else first - 1
 
 
+def oldest(reader: sqlite3.Connection, size: int) -> int:
+    """The last of the oldest events, of which there are about as many as are too many, or a sixteenth; 0 for none."""
+    taken = used(reader)
+    low, high = reader.execute("SELECT min(seq), max(seq) FROM events").fetchone()
+    if taken <= size or low is None:
+        return 0
+    return int(low + (high - low) * max(1 / 16, 1 - size / taken))
+
+
 def used(reader: sqlite3.Connection) -> int:
     """The bytes of the database, less what is free in it."""
     pages, free, size = (
@@ -56,7 +65,6 @@ def remove(writer: sqlite3.Connection, upto: int, stream_of: Mapping[int, int]) 
     """
     rows = writer.execute("SELECT seq FROM events WHERE seq <= ? ORDER BY seq LIMIT ?", (upto, _STRETCH)).fetchall()
     if not rows:
-        postings.drop_blocks(writer, upto)
         return None
     last = rows[-1][0]
     gone: dict[int, int] = {}
@@ -70,4 +78,5 @@ def remove(writer: sqlite3.Connection, upto: int, stream_of: Mapping[int, int]) 
         subscriptions.drop(writer, stream, seq)
     writer.execute("DELETE FROM events WHERE seq <= ?", (last,))
     writer.execute("DELETE FROM earlier WHERE seq <= ?", (last,))
+    postings.drop_blocks(writer, last)
     return gone.keys()

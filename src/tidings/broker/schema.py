@@ -15,6 +15,8 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Sequence
+from contextlib import closing
+from zlib import crc32
 
 from tidings.errors import BrokerError
 
@@ -110,6 +112,49 @@ CREATE TABLE audit (
 ALTER TABLE subscriptions ADD COLUMN complexity INTEGER;
 """
 
+_SUMMED = {
+    "subscriptions": (
+        "number, stream, tenant, id, version, query, dialect, options, state, reason, "
+        "created, after, expires, since, looked, acked, dropped, complexity"
+    ),
+    "tokens": "name, digest, tenant, scopes, label, created, expires",
+    "meta": "key, value",
+    "earlier": "number, seq",
+}
+"""What is summed up in `crc`, by table."""
+
+_TABLES = "SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY name"
+
+
+def _sums(table: str, key: str) -> str:
+    columns = _SUMMED[table]
+    return f"""
+ALTER TABLE {table} ADD COLUMN crc INTEGER;
+UPDATE {table} SET crc = tidings_sum({columns});
+CREATE TRIGGER {table}_put AFTER INSERT ON {table} BEGIN
+    UPDATE {table} SET crc = tidings_sum({columns}) WHERE {key} = NEW.{key}
+;END;
+CREATE TRIGGER {table}_set AFTER UPDATE OF {columns} ON {table} BEGIN
+    UPDATE {table} SET crc = tidings_sum({columns}) WHERE {key} = NEW.{key}
+;END;
+"""
+
+
+_THIRD = f"""
+{_sums("subscriptions", "number")}
+{_sums("tokens", "name")}
+{_sums("meta", "key")}
+CREATE INDEX subscriptions_looking ON subscriptions (stream) WHERE looked IS NOT NULL;
+ALTER TABLE earlier ADD COLUMN crc INTEGER;
+UPDATE earlier SET crc = tidings_sum(number, seq);
+-- They are made again from the log.
+DELETE FROM postings;
+ALTER TABLE postings ADD COLUMN crc INTEGER;
+"""
+
+SOUND = f"crc IS tidings_sum({_SUMMED['subscriptions']})"
+"""Whether a row of subscriptions is as it was written."""
+
 _WINDOWS = """
 CREATE TABLE windows (
     number INTEGER NOT NULL,    -- a version of a subscription was active
@@ -144,11 +189,42 @@ def _windows(database: sqlite3.Connection) -> None:
 MIGRATIONS: Sequence[Callable[[sqlite3.Connection], None]] = (
     lambda database: _run(database, _FIRST),
     lambda database: _run(database, _SECOND),
+    lambda database: _run(database, _THIRD),
     _windows,
 )
 """Each makes the next version of what there is; the first one begins with nothing."""
 
 VERSION = len(MIGRATIONS)
+
+
+def checksum(*values: object) -> int:
+    """What the columns `crc` have: SQLite itself does not notice when a page comes back from the disk as another."""
+    return crc32(repr(values).encode())
+
+
+def damaged(what: str) -> sqlite3.DatabaseError:
+    """An error as SQLite has it for what it notices itself."""
+    return sqlite3.DatabaseError(f"malformed: {what} is not as it was written")
+
+
+def check(database: sqlite3.Connection) -> None:
+    """That all is as it was written; but for events, which are looked at when they are read."""
+    wrong = [row[0] for row in database.execute("PRAGMA integrity_check(3)") if row[0] != "ok"]
+    if wrong:
+        raise sqlite3.DatabaseError(f"malformed: {'; '.join(wrong)}")
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as fresh:
+        fresh.create_function("tidings_sum", -1, checksum, deterministic=True)
+        prepare(fresh, "a fresh one")
+        if fresh.execute(_TABLES).fetchall() != database.execute(_TABLES).fetchall():
+            raise damaged("what tables there are")
+    for table, columns in _SUMMED.items():
+        if database.execute(f"SELECT 1 FROM {table} WHERE crc IS NOT tidings_sum({columns})").fetchone():
+            raise damaged(f"a row of {table}")
+    for table, column in (("events", "seq"), ("subscriptions", "number")):
+        given = database.execute("SELECT seq FROM sqlite_sequence WHERE name = ?", (table,)).fetchone()
+        [last] = database.execute(f"SELECT max({column}) FROM {table}").fetchone()
+        if last is not None and (given is None or given[0] < last):
+            raise damaged(f"the last place among {table}")
 
 
 def prepare(database: sqlite3.Connection, name: str) -> None:

@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 from typing import Any, Literal, TypeAlias
 
 from tidings.broker.options import Options
+from tidings.broker.schema import SOUND, damaged
 from tidings.delivery.notification import FIRST_VERSION
 from tidings.lang.pattern import Dialect
 
@@ -55,12 +56,16 @@ class Standing:
 
     @staticmethod
     def of(row: tuple[Any, ...]) -> Standing:
-        values = list(row)
-        values[7] = Options.of_json(row[7])
+        """Of whether it is sound, and the columns."""
+        sound, *values = row
+        if not sound:
+            raise damaged(f"subscription {values[0]}")
+        values[7] = Options.of_json(values[7])
         return Standing(*values)
 
 
 _COLUMNS = ", ".join(field.name for field in fields(Standing))
+_CHECKED = f"{SOUND}, {_COLUMNS}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,20 +177,20 @@ def looked(database: sqlite3.Connection, number: int, upto: int | None) -> None:
 def find(database: sqlite3.Connection, tenant: str, id: str) -> Standing | None:
     """The one that stands under this id."""
     row = database.execute(
-        f"SELECT {_COLUMNS} FROM subscriptions WHERE tenant = ? AND id = ? AND {_THERE}", (tenant, id)
+        f"SELECT {_CHECKED} FROM subscriptions WHERE tenant = ? AND id = ? AND {_THERE}", (tenant, id)
     ).fetchone()
     return None if row is None else Standing.of(row)
 
 
 def by_number(database: sqlite3.Connection, number: int) -> Standing | None:
-    row = database.execute(f"SELECT {_COLUMNS} FROM subscriptions WHERE number = ?", (number,)).fetchone()
+    row = database.execute(f"SELECT {_CHECKED} FROM subscriptions WHERE number = ?", (number,)).fetchone()
     return None if row is None else Standing.of(row)
 
 
 def last_of(database: sqlite3.Connection, stream: int) -> Standing | None:
     """The last version of a stream."""
     row = database.execute(
-        f"SELECT {_COLUMNS} FROM subscriptions WHERE stream = ? ORDER BY number DESC LIMIT 1", (stream,)
+        f"SELECT {_CHECKED} FROM subscriptions WHERE stream = ? ORDER BY number DESC LIMIT 1", (stream,)
     ).fetchone()
     return None if row is None else Standing.of(row)
 
@@ -193,7 +198,7 @@ def last_of(database: sqlite3.Connection, stream: int) -> Standing | None:
 def page(database: sqlite3.Connection, tenant: str, after: str, limit: int) -> list[Standing]:
     """Those of a tenant that stand, by id, behind that one."""
     rows = database.execute(
-        f"SELECT {_COLUMNS} FROM subscriptions WHERE tenant = ? AND id > ? AND {_THERE} ORDER BY id LIMIT ?",
+        f"SELECT {_CHECKED} FROM subscriptions WHERE tenant = ? AND id > ? AND {_THERE} ORDER BY id LIMIT ?",
         (tenant, after, limit),
     )
     return [Standing.of(row) for row in rows]
@@ -201,12 +206,12 @@ def page(database: sqlite3.Connection, tenant: str, after: str, limit: int) -> l
 
 def standing(database: sqlite3.Connection) -> Iterator[Standing]:
     """All that stand, in the order in which they came."""
-    return map(Standing.of, database.execute(f"SELECT {_COLUMNS} FROM subscriptions WHERE {_THERE} ORDER BY number"))
+    return map(Standing.of, database.execute(f"SELECT {_CHECKED} FROM subscriptions WHERE {_THERE} ORDER BY number"))
 
 
 def versions(database: sqlite3.Connection, stream: int) -> list[Standing]:
     """All of a stream, the first one first."""
-    rows = database.execute(f"SELECT {_COLUMNS} FROM subscriptions WHERE stream = ? ORDER BY number", (stream,))
+    rows = database.execute(f"SELECT {_CHECKED} FROM subscriptions WHERE stream = ? ORDER BY number", (stream,))
     return [Standing.of(row) for row in rows]
 
 
@@ -218,8 +223,17 @@ def streams(database: sqlite3.Connection) -> dict[int, int]:
     return dict(rows)
 
 
+def looking(database: sqlite3.Connection) -> list[Standing]:
+    """Those of streams that stand that have not looked back to their end; also versions that are replaced by now."""
+    rows = database.execute(
+        f"SELECT {_CHECKED} FROM subscriptions WHERE looked IS NOT NULL "
+        f"AND stream IN (SELECT stream FROM subscriptions WHERE {_THERE}) ORDER BY number"
+    )
+    return [Standing.of(row) for row in rows]
+
+
 def expired(database: sqlite3.Connection, now: int) -> list[Standing]:
-    rows = database.execute(f"SELECT {_COLUMNS} FROM subscriptions WHERE expires <= ? AND {_THERE}", (now,))
+    rows = database.execute(f"SELECT {_CHECKED} FROM subscriptions WHERE expires <= ? AND {_THERE}", (now,))
     return [Standing.of(row) for row in rows]
 
 
@@ -228,8 +242,10 @@ def expired(database: sqlite3.Connection, now: int) -> list[Standing]:
 
 def progress(database: sqlite3.Connection, stream: int) -> tuple[int, int]:
     """Up to which event the subscriber is done, and up to which notifications are gone."""
-    row = database.execute("SELECT acked, dropped FROM subscriptions WHERE number = ?", (stream,)).fetchone()
-    return int(row[0]), int(row[1])
+    row = database.execute(f"SELECT {SOUND}, acked, dropped FROM subscriptions WHERE number = ?", (stream,)).fetchone()
+    if not row[0]:
+        raise damaged(f"subscription {stream}")
+    return int(row[1]), int(row[2])
 
 
 def positions(database: sqlite3.Connection) -> list[tuple[int, int]]:

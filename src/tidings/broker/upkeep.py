@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 from functools import partial
 from threading import Event as Flag
 from threading import Thread
@@ -25,19 +26,38 @@ class Upkeep:
         self._core = core
         self._keep = keep
         self._over = Flag()
+        self._wanted = Flag()
         self._thread = Thread(target=self._run, name="tidings-upkeep", daemon=True)
         self._thread.start()
+        self._looks_back = Thread(target=self._look_back, name="tidings-look-back", daemon=True)
+        self._looks_back.start()
 
     def close(self) -> None:
         self._over.set()
+        self._wanted.set()
         self._thread.join()
+        self._looks_back.join()
 
     def _run(self) -> None:
         while not self._over.wait(_PAUSE):
-            try:
-                self.once()
-            except Exception:
-                _log.exception("the upkeep of %s", self._core.database.name)
+            self._try(self.once)
+
+    def _look_back(self) -> None:
+        """By itself, for it may take long; also those that were looking when the broker ended, or something failed."""
+        while not self._over.is_set():
+            self._try(self._core.look_on)
+            self._wanted.wait(_PAUSE)
+            self._wanted.clear()
+
+    def look_soon(self) -> None:
+        """Somebody looks back."""
+        self._wanted.set()
+
+    def _try(self, do: Callable[[], None]) -> None:
+        try:
+            do()
+        except Exception:
+            _log.exception("the upkeep of %s", self._core.database.name)
 
     def once(self) -> None:
         self.turn_round()
@@ -77,10 +97,10 @@ class Upkeep:
 
     def _make_room_by_size(self, size: int) -> None:
         while not self._over.is_set():
+            # A part of what there is: in a small database a whole stretch might be everything.
             with self._core.database.reading() as reader:
-                if retention.used(reader) <= size:
-                    return
-            if not self._remove(self._core.last):
+                upto = retention.oldest(reader, size)
+            if not upto or not self._remove(upto):
                 return
 
     def _remove(self, upto: int) -> bool:

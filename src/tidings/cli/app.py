@@ -27,6 +27,7 @@ COMMANDS = {
     "explain": "Why a subscription matches an event, or why not.",
     "serve": "The broker: publishers and subscribers meet, over HTTP.",
     "token": "Who may do what at a broker.",
+    "backup": "What a broker has, into another folder, while it runs.",
     "subscribe": "Leave subscriptions with a server.",
     "publish": "Publish events to a server.",
     "listen": "What a subscription is told, as it comes.",

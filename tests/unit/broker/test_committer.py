@@ -74,3 +74,20 @@ def test_what_is_closed_takes_nothing() -> None:
     committer.close()
     with pytest.raises(BrokerError, match="the broker: it is closed"):
         committer.submit(Kept().texts, "late")
+
+
+def test_who_stops_waiting_stops_nobody_else() -> None:
+    slow, done = Flag(), []
+
+    def do(those: Sequence[int]) -> list[int]:
+        slow.wait(10)
+        done.extend(those)
+        return list(those)
+
+    committer = Committer("it", 1)
+    first, second, third = (committer.submit(do, number) for number in range(3))
+    assert second.cancel()
+    slow.set()
+    assert (first.result(10), third.result(10)) == (0, 2)
+    assert done == [0, 2]
+    committer.close()

@@ -6,15 +6,18 @@ import hmac
 import time
 from base64 import b64decode, b64encode
 from collections.abc import Iterator
+from functools import partial
 from hashlib import sha256
 from ipaddress import ip_address
+from typing import Any
 
 import pytest
 from tests.unit.broker.endpoint import Receiver
 from tests.unit.broker.offers import CHEAP, ids, offer
 
 import tidings
-from tidings.broker import dead
+from tidings.broker import dead, subscriptions
+from tidings.broker.cursors import Cursor
 from tidings.broker.hooks import Breaker, Hooks, Patience
 from tidings.broker.receiving import Subscription
 from tidings.broker.retention import Retention
@@ -210,3 +213,44 @@ def test_a_signature_is_that_of_the_specification() -> None:
     secret = b64decode("MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")
     headers = signed(secret, "msg_p5jXN8AQM9LWM0D4loKWxJek", 1614265330, b'{"test": 2432232314}')
     assert headers["webhook-signature"] == "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE="
+
+
+def test_what_goes_to_make_room_does_not_stop_the_others(broker: tidings.Broker, receiver: Receiver) -> None:
+    """Sent, and gone before that is written down."""
+    hooked(broker, receiver.url)
+    core = broker._core
+    acknowledge = core.acknowledge
+
+    def gone(place: Cursor, *also: Any) -> Any:
+        core.change(partial(subscriptions.drop, stream=1, seq=1)).result()
+        return acknowledge(place, *also)
+
+    core.acknowledge = gone  # type: ignore[method-assign]
+    hooks = Hooks(core, private=True, patience=QUICK)
+    for number in (1, 2, 3):
+        broker.publish(offer(number))
+    assert receiver.events(3) == ids(1, 2, 3)
+    hooks.close()
+
+
+def test_one_that_is_paused_is_sent_the_rest_when_it_goes_on(broker: tidings.Broker, receiver: Receiver) -> None:
+    receiver.answers = [500]
+    subscription = hooked(broker, receiver.url)
+    hooks = Hooks(broker._core, private=True, patience=QUICK)
+    for number in (1, 2):
+        broker.publish(offer(number))
+    assert receiver.events(1)[:1] == ids(1)
+    subscription.pause()
+    broker.publish(offer(3))
+    with broker._core.database.reading() as reader:
+        standing = subscriptions.find(reader, "", "s")
+    assert standing is not None
+    subscription.resume()
+    hooks.watch(standing)
+    broker.publish(offer(4))
+    end = time.monotonic() + 10
+    while ids(4)[0] not in receiver.events(0) and time.monotonic() < end:
+        time.sleep(0.01)
+    heard = receiver.events(0)
+    assert [event for event, before in zip(heard, ["", *heard], strict=False) if event != before] == ids(1, 2, 4)
+    hooks.close()

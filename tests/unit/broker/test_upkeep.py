@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.unit.broker.offers import ANY, CHEAP, ids, offer, told
 
 import tidings
 from tidings.broker import core as cores
-from tidings.broker import postings
+from tidings.broker import looking, postings
+from tidings.broker import upkeep as upkeeps
 from tidings.broker.database import FILE
+from tidings.broker.options import Options
 from tidings.broker.retention import Retention
-from tidings.errors import CursorError, UsageError
+from tidings.broker.subscriptions import Wanted
+from tidings.errors import BrokerError, CursorError, UsageError
+from tidings.lang import parse
 
 HOUR = 3_600_000_000
 
@@ -122,3 +128,69 @@ def test_what_is_deleted_is_not_in_the_file_any_more(tmp_path: Path) -> None:
 def test_what_cannot_be_kept(wrong: dict[str, object]) -> None:
     with pytest.raises(UsageError):
         Retention(**wrong)  # type: ignore[arg-type]
+
+
+def test_room_is_made_by_the_oldest_alone(tmp_path: Path) -> None:
+    with tidings.Broker(tmp_path, retention=Retention(size=200_000)) as broker:
+        any_ = broker.subscribe(ANY, id="any")
+        for number in range(1_000):
+            broker._core.publish([offer(number)])
+        broker.publish(offer(1_000))
+        upkeep(broker)
+        left = told(any_)
+        assert 100 < len(left) < 900
+        assert left == ids(*range(1_001 - len(left), 1_001))
+        with pytest.raises(CursorError, match="gone"):
+            any_.page("1-1")
+
+
+def test_what_is_behind_deleted_events_is_told(tmp_path: Path) -> None:
+    with tidings.Broker(tmp_path) as broker:
+        any_ = broker.subscribe(ANY, id="any")
+        for number in range(10):
+            broker.publish(offer(number))
+        for id in ids(*range(2, 9)):
+            broker.delete_event(id)
+        page = any_.page(limit=2)
+        assert [each.event.id for each in page.notifications] == ids(0, 1)
+        assert [each.event.id for each in any_.page(page.cursor, limit=2).notifications] == ids(9)
+
+
+# --------------------------------------------------------------------------------------------------------- looking back
+
+
+def test_what_is_behind_one_that_looks_back_waits_for_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also when another version has taken its place, and the broker has ended meanwhile."""
+    monkeypatch.setattr(upkeeps, "_PAUSE", 1_000.0)
+    wanted = Wanted("", "s", CHEAP, "sparql", Options(), since=0)
+    with tidings.Broker(tmp_path) as broker:
+        broker.publish(offer(1))
+        broker._core.upkeep._over.wait(0.1)
+        broker._core.register(wanted, parse(CHEAP)).result()
+        broker.publish(offer(2))
+        broker._core.register(replace(wanted, query=ANY, since=None), parse(ANY)).result()
+        broker.publish(offer(3))
+        assert told(broker.subscription("s")) == []
+    with tidings.Broker(tmp_path) as broker:
+        broker._core.look_on()
+        page = broker.subscription("s").page()
+        assert [(each.event.id, each.version) for each in page.notifications] == [
+            (event, version) for event, version in zip(ids(1, 2, 3), (1, 1, 2), strict=True)
+        ]
+
+
+def test_looking_back_goes_on_after_it_failed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    real, failed = looking.found, []
+
+    def found(*arguments: Any) -> tuple[int, list[int]]:
+        if not failed:
+            failed.append(True)
+            raise BrokerError("it", "the disk is full")
+        return real(*arguments)
+
+    monkeypatch.setattr(looking, "found", found)
+    with tidings.Broker(tmp_path) as broker:
+        broker.publish(offer(1))
+        with pytest.raises(BrokerError):
+            broker.subscribe(ANY, id="s", since=datetime.fromtimestamp(0, UTC))
+        assert next(broker.subscription("s").listen(timeout=20)).event.id == ids(1)[0]

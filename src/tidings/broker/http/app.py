@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from typing import TypeAlias
 
@@ -119,10 +118,9 @@ def application(
         service = Service(core, Access(core, open=open, rate=limits.rate), limits, hub, hooks, Outcomes())
         app.state.service = service
         app.state.door = log.Door(desk.Front(core), service.access, limits)
-        with ThreadPoolExecutor(1, "tidings-look-back") as app.state.looking:
-            yield
-            hub.close()
-            hooks.close()
+        yield
+        hub.close()
+        hooks.close()
 
     app = Starlette(
         routes=_ROUTES,

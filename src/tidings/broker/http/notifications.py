@@ -24,7 +24,7 @@ from tidings.broker.http.waiting import BEAT, HERE, STILL_HERE
 from tidings.broker.options import Carries, Options, payload_of, written_as
 from tidings.broker.payloads import told
 from tidings.broker.receiving import LATEST, Notification, Page, Subscription
-from tidings.errors import CursorError, TidingsError, UsageError
+from tidings.errors import CursorError, EndedError, TidingsError
 
 _PAGE = 100
 
@@ -103,8 +103,7 @@ async def _stream(
             try:
                 texts, place = await asyncio.to_thread(_texts, subscription, place, carries)
             except TidingsError as error:
-                kind = "gone" if isinstance(error, CursorError) else "ended" if _is_over(error) else "error"
-                yield _message(kind, {"detail": str(error)})
+                yield _message(_kind(error), {"detail": str(error)})
                 return
             if texts:
                 service.core.figures.count("told_streams", len(texts))
@@ -129,9 +128,14 @@ def _count_told(core: Core, given: Sequence[Given]) -> None:
     core.figures.delivery["stream"].add((core.now() - given[0].accepted) / 1e6, len(given))
 
 
-def _is_over(error: TidingsError) -> bool:
-    """Whether there is no such subscription any more."""
-    return isinstance(error, UsageError)
+def _kind(error: TidingsError) -> str:
+    """How a stream ends with it."""
+    match error:
+        case EndedError():
+            return "ended"
+        case CursorError():
+            return "gone"
+    return "error"
 
 
 def _message(kind: str, data: Mapping[str, object]) -> str:

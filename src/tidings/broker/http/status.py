@@ -8,6 +8,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 import tidings
+from tidings.broker import log
 from tidings.broker.http.service import Service
 
 
@@ -20,9 +21,11 @@ async def status(request: Request) -> Response:
 
 def _told(service: Service) -> dict[str, object]:
     core = service.core
+    with core.database.reading() as reader:
+        events = log.ever(reader)
     return {
         "version": tidings.__version__,
-        "events": core.last,
+        "events": events,
         "unmatched": core.last - core.told,
         "subscriptions": len(core.matching),
         "listening": service.hub.listening,

@@ -52,7 +52,7 @@ async def put(request: Request) -> Response:
     done = await asyncio.wrap_future(service.core.register(wanted, form, caller.who))
     if done.standing.looked is not None and done.new:
         # It goes on by itself; notifications come when it is done.
-        request.app.state.looking.submit(service.core.look_back, done.standing)
+        service.core.upkeep.look_soon()
     status = HTTPStatus.CREATED if done.new and done.before is None else HTTPStatus.OK
     if done.standing.options.webhook is not None:
         service.hooks.watch(done.standing)

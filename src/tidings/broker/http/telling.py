@@ -69,8 +69,9 @@ class Tellers:
 
     def _texts(self, number: int, logged: Logged, wanted: frozenset[Carries]) -> Mapping[Carries, str] | None:
         standing = self._found(number)
-        if standing is None or standing.since is not None:
-            # One that looks back may not have come so far.
+        first = self._found(standing.stream) if standing is not None else None
+        if standing is None or first is None or first.since is not None:
+            # One that looks back, or did when the stream began, may not have come so far.
             return None
         notification = Notification(self._core, standing, logged)
         return {carries: message(notification, carries) for carries in wanted}
