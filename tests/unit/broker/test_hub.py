@@ -8,12 +8,15 @@ from datetime import UTC, datetime
 from tests.unit.broker.offers import CHEAP, offer
 
 from tidings.broker.broker import Broker
-from tidings.broker.http.hub import Hub, Reader
+from tidings.broker.http.hub import Given, Hub, Reader
+from tidings.broker.options import Carries
+
+IDS = Carries("ids")
 
 
 async def _given(reader: Reader, place: int = 0) -> list[int]:
     await reader.wait(5)
-    return [seq for seq, _ in reader.take(place)]
+    return [given.seq for given in reader.take(place)]
 
 
 def test_a_reader_is_given_what_comes_once_and_in_order() -> None:
@@ -22,12 +25,13 @@ def test_a_reader_is_given_what_comes_once_and_in_order() -> None:
             stream = broker.subscribe(CHEAP, id="s").stream
             hub = Hub(broker._core)
             await asyncio.to_thread(broker.publish, offer(1))
-            with hub.reading(stream, "ids") as reader:
+            with hub.reading(stream, IDS) as reader:
                 for number in (2, 3, 4):
                     await asyncio.to_thread(broker.publish, offer(number))
                 found: list[int] = []
-                while len(found) < 3:
-                    found += await _given(reader)
+                async with asyncio.timeout(20):
+                    while len(found) < 3:
+                        found += await _given(reader)
                 assert found == [2, 3, 4]
                 assert not reader.must_look
                 assert not await reader.wait(0.01)
@@ -39,9 +43,9 @@ def test_a_reader_is_given_what_comes_once_and_in_order() -> None:
 
 def test_what_lies_before_his_place_is_not_given_again() -> None:
     async def run() -> None:
-        reader = Reader("ids")
+        reader = Reader(IDS)
         for seq in (5, 6, 7):
-            reader.give(seq, f"{seq}")
+            reader.give(Given(seq, f"{seq}", 0))
         assert await _given(reader, 5) == [6, 7]
         assert reader.take(0) == []
 
@@ -49,11 +53,11 @@ def test_what_lies_before_his_place_is_not_given_again() -> None:
 
 
 def test_who_does_not_read_has_to_look() -> None:
-    reader = Reader("ids")
+    reader = Reader(IDS)
     for seq in range(100):
-        reader.give(seq, "x" * 20_000)
+        reader.give(Given(seq, "x" * 20_000, 0))
     assert reader.must_look
-    assert sum(len(text) for _, text in reader.take(0)) <= 1 << 20
+    assert sum(len(given.text) for given in reader.take(0)) <= 1 << 20
 
 
 def test_one_that_looks_back_or_ends_has_its_reader_look() -> None:
@@ -63,7 +67,7 @@ def test_one_that_looks_back_or_ends_has_its_reader_look() -> None:
             since = datetime(2020, 1, 1, tzinfo=UTC)
             subscription = broker.subscribe(CHEAP, id="s", since=since)
             hub = Hub(broker._core)
-            with hub.reading(subscription.stream, "ids") as reader:
+            with hub.reading(subscription.stream, IDS) as reader:
                 await asyncio.to_thread(broker.publish, offer(2))
                 assert await reader.wait(5)
                 assert reader.must_look
@@ -82,13 +86,13 @@ def test_all_who_read_the_same_are_given_the_same() -> None:
         with Broker() as broker:
             stream = broker.subscribe(CHEAP, id="s").stream
             hub = Hub(broker._core)
-            with hub.reading(stream, "ids") as one, hub.reading(stream, "event") as other:
+            with hub.reading(stream, IDS) as one, hub.reading(stream, Carries("event")) as other:
                 await asyncio.to_thread(broker.publish, offer(1))
                 assert await one.wait(5)
                 assert await other.wait(5)
-                [(seq, text)], [(same, longer)] = one.take(0), other.take(0)
-                assert seq == same == 1
-                assert len(longer) > len(text)
+                [short], [long] = one.take(0), other.take(0)
+                assert short.seq == long.seq == 1
+                assert len(long.text) > len(short.text)
             hub.close()
 
     asyncio.run(run())
