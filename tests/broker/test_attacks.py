@@ -551,7 +551,7 @@ def test_requests_hidden_in_requests(server: Threaded) -> None:
 
 
 def test_a_subscription_whose_evaluation_explodes_holds_nobody_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(core, "_FAILURES", 3)
+    monkeypatch.setattr(core, "FAILURES", 3)
     product = " ".join(f"?a{n} ?b{n} ?c{n} ." for n in range(6))
     never = f"FILTER({' + '.join(f'?c{n}' for n in range(6))} < 0)"
     numbers = " , ".join(map(str, range(60)))

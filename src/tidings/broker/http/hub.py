@@ -125,9 +125,8 @@ class Hub:
             readers = self._readers.get(stream)
             if not readers:
                 continue
-            if news[stream]:
-                self._tellers.tell(stream, news[stream], frozenset(reader.carries for reader in tuple(readers)))
-            else:
+            wanted = frozenset(reader.carries for reader in tuple(readers))
+            if not news[stream] or not self._tellers.tell(stream, news[stream], wanted):
                 look.append(stream)
         if wake or look:
             self._loop.call_soon_threadsafe(self._wake, wake, look)

@@ -22,6 +22,9 @@ from tidings.broker.subscriptions import Standing
 from tidings.errors import TidingsError
 
 _log = logging.getLogger("tidings")
+_WAITING = 10_000
+"""What may wait for a thread; beyond that, readers look for themselves."""
+
 _KNOWN = 20_000
 """So many versions are not looked up again."""
 
@@ -46,9 +49,13 @@ class Tellers:
         for number, jobs in enumerate(self._jobs):
             Thread(target=self._run, args=(jobs,), name=f"tidings-tell-{number}", daemon=True).start()
 
-    def tell(self, stream: int, news: Sequence[tuple[int, Logged]], wanted: frozenset[Carries]) -> None:
-        """What is new in a stream, with what its readers want of it."""
-        self._jobs[stream % len(self._jobs)].put((stream, news, wanted))
+    def tell(self, stream: int, news: Sequence[tuple[int, Logged]], wanted: frozenset[Carries]) -> bool:
+        """What is new in a stream, with what its readers want of it; false where too much waits already."""
+        jobs = self._jobs[stream % len(self._jobs)]
+        if jobs.qsize() >= _WAITING:
+            return False
+        jobs.put((stream, news, wanted))
+        return True
 
     def close(self) -> None:
         for jobs in self._jobs:
