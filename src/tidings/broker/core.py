@@ -216,7 +216,7 @@ class Core:
         }
         if logged:
             with self.figures.timed("write"), self.database.writing() as writer:
-                log.append(writer, logged.values())
+                log.append(writer, list(logged.values()))
             self._taken(list(logged.values()))
         return [[self._outcome(event, known, logged) for event in events] for _, events in jobs]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager
 from typing import TypeAlias
 
@@ -10,8 +10,9 @@ from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.requests import Request
-from starlette.responses import Response, StreamingResponse
+from starlette.responses import Response
 from starlette.routing import Route
+from starlette.types import Receive, Scope, Send
 
 from tidings.broker import desk
 from tidings.broker.core import Core
@@ -42,19 +43,19 @@ from tidings.errors import TidingsError
 Handler: TypeAlias = Callable[[Request], Awaitable[Response]]
 
 
+class _Path:
+    """What is done on a path, by method. As an application of its own: then nothing is wrapped around it once more."""
+
+    def __init__(self, handlers: Mapping[str, Handler]) -> None:
+        self._handlers = {**handlers, "HEAD": handlers["GET"]} if "GET" in handlers else handlers
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        response = await self._handlers[scope["method"]](Request(scope, receive, send))
+        await response(scope, receive, send)
+
+
 def _path(path: str, **handlers: Handler) -> Route:
-    """A path, with what is done for each method."""
-
-    async def endpoint(request: Request) -> Response:
-        if request.method != "HEAD":
-            return await handlers[request.method](request)
-        answer = await handlers["GET"](request)
-        if isinstance(answer, StreamingResponse):
-            # It has no end, and nobody would hear of it.
-            return Response(None, answer.status_code, {"cache-control": "no-store"}, answer.media_type)
-        return answer
-
-    return Route(path, endpoint, methods=list(handlers))
+    return Route(path, _Path(handlers), methods=list(handlers))
 
 
 LOG_ROUTES = [

@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 import json
 import zlib
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import Callable, Mapping
 from http import HTTPStatus
 from typing import Any
 
-from starlette.requests import ClientDisconnect, Request
+from starlette.requests import Request
 
 from tidings.broker.http.problems import Problem
 
@@ -25,47 +25,42 @@ _MEMBERS = 10_000
 
 async def body_of(request: Request, most: int) -> bytes:
     """All of it, unpacked where it says so; at most so many bytes, before and after."""
-    return b"".join([piece async for piece in pieces_of(request, most)])
-
-
-async def pieces_of(request: Request, most: int) -> AsyncIterator[bytes]:
-    """The same piece by piece, as it comes."""
     unpack, end = _unpacking(request.headers.get("content-encoding", "identity"), most)
     length = request.headers.get("content-length")
     if length is not None and length.isascii() and length.isdecimal() and int(length[:20]) > most:
         raise _too_large(most)
+    pieces: list[bytes] = []
     size = packed = 0
-    async for chunk in _in_time(request):
-        packed += len(chunk)
-        piece = unpack(chunk)
-        size += len(piece)
-        if size > most or packed > most:
-            raise _too_large(most)
-        if piece:
-            yield piece
-    end()
-
-
-async def _in_time(request: Request) -> AsyncIterator[bytes]:
-    """What is sent, as long as it goes on."""
-    loop = asyncio.get_running_loop()
-    stream = aiter(request.stream())
-    deadline = loop.time() + GRACE
+    deadline = asyncio.get_running_loop().time() + GRACE
     try:
-        while True:
-            async with asyncio.timeout_at(deadline):
-                chunk = await anext(stream)
-            deadline += len(chunk) / SLOWEST
-            yield chunk
-    except StopAsyncIteration:
-        return
+        async with asyncio.timeout_at(deadline) as patience:
+            more = True
+            while more:
+                chunk, more = await _next(request)
+                packed += len(chunk)
+                piece = unpack(chunk)
+                size += len(piece)
+                if size > most or packed > most:
+                    raise _too_large(most)
+                pieces.append(piece)
+                if more:
+                    deadline += len(chunk) / SLOWEST
+                    patience.reschedule(deadline)
     except TimeoutError as error:
         raise Problem(
             HTTPStatus.REQUEST_TIMEOUT, "the body came too slowly", headers={"connection": "close"}
         ) from error
-    except ClientDisconnect as error:
+    end()
+    return b"".join(pieces)
+
+
+async def _next(request: Request) -> tuple[bytes, bool]:
+    """The next piece that was sent, and whether there are more."""
+    message = await request.receive()
+    if message["type"] == "http.disconnect":
         # Nobody hears this; but that somebody went away is no fault of ours.
-        raise Problem(HTTPStatus.BAD_REQUEST, "the body ended before its end") from error
+        raise Problem(HTTPStatus.BAD_REQUEST, "the body ended before its end")
+    return message.get("body", b""), message.get("more_body", False)
 
 
 def _too_large(most: int) -> Problem:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import resource
 import signal
 import socket
@@ -15,6 +16,9 @@ from starlette.applications import Starlette
 from tidings.broker.http.protocol import Protocol
 from tidings.broker.http.service import Service
 from tidings.errors import UsageError
+
+_COLLECT = 20_000
+"""Objects that are made, less those that are gone, until the young ones are looked through."""
 
 _PATIENCE = 10
 """Seconds in which requests that are under way may come to their end."""
@@ -81,6 +85,15 @@ def run(app: Starlette, on: socket.socket, ready: Callable[[], None]) -> None:
     """Serve until there is a signal; `ready` is called when requests are taken."""
     _open_many()
     Server(app, ready).run([on])
+
+
+def _collect_seldom() -> None:
+    """What was made by now, all subscriptions among it, stays: the collector would walk through it again and again, and
+    everybody would wait meanwhile. What requests make is mostly gone with them.
+    """
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(_COLLECT, 20, 100)
 
 
 def _open_many() -> None:
