@@ -411,13 +411,13 @@ def deep(levels: int = 20_000) -> dict[str, str]:
         "optional": "ASK " + "{ ?s ?p ?o OPTIONAL " * levels + "{}" + "}" * levels,
         "selects": "ASK " + "{ SELECT * " * levels + "{}" + "}" * levels,
         "functions": f"ASK {{ ?s ?p ?o FILTER({'STR(' * levels}1{')' * levels}) }}",
-        "ors": f"ASK {{ ?s ?p ?o FILTER({' || '.join(['?o = 1'] * (levels // 40))}) }}",
+        "ors": f"ASK {{ ?s ?p ?o FILTER({' || '.join(['?o = 1'] * levels)}) }}",
         "sums": f"ASK {{ ?s ?p ?o FILTER({'1 + ' * levels}1 > 0) }}",
-        "unions": "ASK { " + " UNION ".join(["{ ?s ?p ?o }"] * (levels // 200)) + " }",
-        "sequence": f"ASK {{ ?s {'/'.join([f'<{X}p>'] * (levels // 200))} ?o }}",
+        "unions": "ASK { " + " UNION ".join(["{ ?s ?p ?o }"] * (levels // 4)) + " }",
+        "sequence": f"ASK {{ ?s {'/'.join([f'<{X}p>'] * (levels // 4))} ?o }}",
         "full text": f'ASK {{ ?s ?p ?o FILTER ftcontains(?o, {"(" * levels}"a"{")" * levels}) }}',
-        "near": "ASK { ?s ?p ?o FILTER ftcontains(?o, " + " ftNEAR[0,1] ".join(['"a"'] * 50) + ") }",
-        "values": f"ASK {{ VALUES ?x {{ {'1 ' * (levels // 40)} }} }}",
+        "near": "ASK { ?s ?p ?o FILTER ftcontains(?o, " + " ftNEAR[0,1] ".join(['"a"'] * levels) + ") }",
+        "values": f"ASK {{ VALUES ?x {{ {'1 ' * levels} }} }}",
     }
 
 
