@@ -9,7 +9,7 @@ import fcntl
 import os
 import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from threading import Lock, RLock
 
@@ -20,6 +20,9 @@ from tidings.errors import BrokerError
 FILE = "broker.sqlite"
 _LOCK = "broker.lock"
 _CACHE_KIB, _READER_CACHE_KIB = 64 << 10, 4 << 10
+_LOG_PAGES = 16_384
+"""Pages of the log of writes at which who writes has to take them over; before that, `take_over` does so."""
+
 _PATIENCE = 30.0
 """Seconds that a reader waits for a lock: there is one only while a log is taken over after a crash."""
 
@@ -60,6 +63,7 @@ class Database:
         if self._folder is not None:
             database.execute("PRAGMA journal_mode = WAL")
             database.execute("PRAGMA synchronous = FULL")
+            database.execute(f"PRAGMA wal_autocheckpoint = {_LOG_PAGES}")
         # What is deleted is overwritten.
         database.execute("PRAGMA secure_delete = ON")
         prepare(database, self.name)
@@ -134,6 +138,12 @@ class Database:
         with self.reading() as database:
             [pages], [size] = (database.execute(f"PRAGMA {each}").fetchone() for each in ("page_count", "page_size"))
             return int(pages) * int(size)
+
+    def take_over(self) -> None:
+        """Take over what is in the log of writes, as far as that goes without anybody having to wait."""
+        if self._folder is not None:
+            with self._told(), closing(self._connect()) as connection:
+                connection.execute("PRAGMA wal_checkpoint(PASSIVE)")
 
     def forget(self) -> None:
         """Leave nothing in the log of writes of what has been deleted."""

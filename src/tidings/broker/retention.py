@@ -10,8 +10,8 @@ from datetime import timedelta
 from tidings.broker import log, postings, subscriptions
 from tidings.errors import UsageError
 
-_STRETCH = 2_000
-"""Events that go in one transaction."""
+_STRETCH = 200
+"""Events that go in one transaction: those that are published meanwhile wait for it."""
 
 
 @dataclass(frozen=True, slots=True)

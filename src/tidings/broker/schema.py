@@ -145,6 +145,7 @@ _THIRD = f"""
 {_sums("tokens", "name")}
 {_sums("meta", "key")}
 CREATE INDEX subscriptions_looking ON subscriptions (stream) WHERE looked IS NOT NULL;
+CREATE INDEX subscriptions_ending ON subscriptions (expires) WHERE expires IS NOT NULL;
 ALTER TABLE earlier ADD COLUMN crc INTEGER;
 UPDATE earlier SET crc = tidings_sum(number, seq);
 -- They are made again from the log.

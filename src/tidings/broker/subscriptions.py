@@ -226,8 +226,8 @@ def streams(database: sqlite3.Connection) -> dict[int, int]:
 def looking(database: sqlite3.Connection) -> list[Standing]:
     """Those of streams that stand that have not looked back to their end; also versions that are replaced by now."""
     rows = database.execute(
-        f"SELECT {_CHECKED} FROM subscriptions WHERE looked IS NOT NULL "
-        f"AND stream IN (SELECT stream FROM subscriptions WHERE {_THERE}) ORDER BY number"
+        f"SELECT {_CHECKED} FROM subscriptions AS those WHERE looked IS NOT NULL "
+        f"AND EXISTS (SELECT 1 FROM subscriptions WHERE stream = those.stream AND {_THERE}) ORDER BY number"
     )
     return [Standing.of(row) for row in rows]
 

@@ -60,6 +60,7 @@ class Upkeep:
             _log.exception("the upkeep of %s", self._core.database.name)
 
     def once(self) -> None:
+        self._core.database.take_over()
         self.turn_round()
         self._core.end_expired()
         self._core.backlog.once()

@@ -17,6 +17,9 @@ from tidings.broker.http.protocol import Protocol
 from tidings.broker.http.service import Service
 from tidings.errors import UsageError
 
+_TURN = 0.0005
+"""Seconds after which another thread has its turn: an event goes through three of them before it is told."""
+
 _COLLECT = 20_000
 """Objects that are made, less those that are gone, until the young ones are looked through."""
 
