@@ -78,6 +78,11 @@ def ever(database: sqlite3.Connection) -> int:
     return last_seq(database) - int(database.execute(_SKIPPED).fetchone()[0])
 
 
+def count_behind(database: sqlite3.Connection, place: int) -> int:
+    [count] = database.execute("SELECT count(*) FROM events WHERE seq > ?", (place,)).fetchone()
+    return int(count)
+
+
 def last_accepted(database: sqlite3.Connection) -> int:
     row = database.execute("SELECT accepted FROM events ORDER BY seq DESC LIMIT 1").fetchone()
     return 0 if row is None else int(row[0])

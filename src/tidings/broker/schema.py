@@ -119,6 +119,7 @@ _SUMMED = {
     ),
     "tokens": "name, digest, tenant, scopes, label, created, expires",
     "meta": "key, value",
+    "windows": "number, after, until",
     "earlier": "number, seq",
 }
 """What is summed up in `crc`, by table."""
@@ -171,9 +172,9 @@ def _windows(database: sqlite3.Connection) -> None:
     """By triggers: so they are written with every change of a subscription's state, whoever makes it. `meta` says
     whether events are matched elsewhere, and how often anything has changed here.
     """
-    _run(database, _WINDOWS)
+    _run(database, _WINDOWS + _sums("windows", "rowid"))
     last = "coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'events'), 0)"
-    begins = f"INSERT INTO windows VALUES (NEW.number, {last}, NULL)"
+    begins = f"INSERT INTO windows (number, after, until) VALUES (NEW.number, {last}, NULL)"
     ends = f"UPDATE windows SET until = {last} WHERE number = NEW.number AND until IS NULL"
     for name, when, condition, done in (
         ("made", "INSERT", "NEW.state = 'active'", begins),

@@ -57,7 +57,10 @@ def begin(writer: sqlite3.Connection, steps: int) -> None:
     writer.execute("INSERT OR IGNORE INTO meta (key, value) VALUES (?, 0)", (_CHANGES,))
     writer.execute("UPDATE meta SET value = value + 1 WHERE key = ?", (_CHANGES,))
     writer.execute("DELETE FROM windows")
-    writer.execute("INSERT INTO windows SELECT number, ?, NULL FROM subscriptions WHERE state = 'active'", (last,))
+    writer.execute(
+        "INSERT INTO windows (number, after, until) SELECT number, ?, NULL FROM subscriptions WHERE state = 'active'",
+        (last,),
+    )
 
 
 def steps(reader: sqlite3.Connection) -> int:

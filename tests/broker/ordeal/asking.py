@@ -33,7 +33,7 @@ class Told:
         elif not line and self._data:
             if self._kind == "notification":
                 self.notifications.append(json.loads(self._data))
-            else:
+            elif self._kind not in ("paused", "resumed", "missed"):
                 self.gone = True
             self._data = ""
 

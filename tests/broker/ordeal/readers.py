@@ -42,7 +42,7 @@ class Pager:
             acks.perhaps.append(place)
         answer = self._asking.http.post(f"/v1/subscriptions/{self._id}/ack", json={"cursor": cursor})
         # It may have been cancelled, or begun anew, meanwhile; or this may be gone.
-        assert answer.status_code in (204, 400, 404, 410), answer.text
+        assert answer.status_code in (204, 404, 410), answer.text
         if answer.status_code == 204:
             with self._asking.history.lock:
                 acks.sure = max(acks.sure, place)

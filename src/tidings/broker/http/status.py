@@ -22,11 +22,11 @@ async def status(request: Request) -> Response:
 def _told(service: Service) -> dict[str, object]:
     core = service.core
     with core.database.reading() as reader:
-        events = log.ever(reader)
+        events, unmatched = log.ever(reader), log.count_behind(reader, core.told)
     return {
         "version": tidings.__version__,
         "events": events,
-        "unmatched": core.last - core.told,
+        "unmatched": unmatched,
         "subscriptions": len(core.matching),
         "listening": service.hub.listening,
         "bytes": core.database.bytes,
