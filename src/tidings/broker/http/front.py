@@ -19,6 +19,9 @@ from tidings.broker.http.problems import Problem
 _SUBSCRIPTIONS = b"/v1/subscriptions/"
 _READING = ("GET", "HEAD", "OPTIONS")
 _OURS = ("same-origin", "none")
+_HOSTS = 100
+"""So many that the server may be asked under are not looked at again."""
+
 _ADDED = [(b"x-content-type-options", b"nosniff"), (b"cross-origin-resource-policy", b"same-origin")]
 
 
@@ -28,6 +31,7 @@ class Front:
     def __init__(self, app: ASGIApp, names: Iterable[str] | None = None) -> None:
         self._app = app
         self._names = None if names is None else frozenset(name.lower().rstrip(".") for name in names)
+        self._good: set[bytes | None] = set()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -59,8 +63,10 @@ class Front:
                 origin = value
             elif name == b"sec-fetch-site":
                 site = value
-        if self._names is not None:
+        if self._names is not None and host not in self._good:
             self._check_host("" if host is None else host.decode("latin-1"))
+            if len(self._good) < _HOSTS:
+                self._good.add(host)
         if scope["method"] not in _READING and (origin is not None or site is not None):
             _check_origin(host, origin, site)
         _check_path(scope.get("raw_path", b""))

@@ -36,12 +36,21 @@ _LISTENERS: list[Callable[[str], None]] = []
 
 def kernel(function: F) -> F:
     """Compile at the first call, keep the code on disk, and let other threads run meanwhile."""
+    return _compiled(function, _OPTIONS)
+
+
+def brief(function: F) -> F:
+    """The same for one that takes microseconds: to let others run meanwhile, and wait for one's turn, takes longer."""
+    return _compiled(function, {**_OPTIONS, "nogil": False})
+
+
+def _compiled(function: F, options: dict[str, Any]) -> F:
     made: Any
     try:
-        made = njit(cache=True, **_OPTIONS)(function)
+        made = njit(cache=True, **options)(function)
     except RuntimeError:
         # There is no folder to keep the code in, so it is compiled at every start.
-        made = njit(**_OPTIONS)(function)
+        made = njit(**options)(function)
     # With the compiler off there is nothing to keep.
     if made is not function:
         _look_after(made)

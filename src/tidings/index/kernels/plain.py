@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from tidings.index.arrays import Bytes, Longs
-from tidings.index.kernels.jit import kernel
+from tidings.index.kernels.jit import brief
 from tidings.index.kernels.raw import equal
 from tidings.index.kernels.scan import _iri_end, _suffix_end, _text_end
 
 _LT, _QUOTE, _SPACE, _DOT, _NEWLINE = 60, 34, 32, 46, 10
 
 
-@kernel
+@brief
 def plain_graphs(data: Bytes, stop: int, string: Bytes, bounds: Longs) -> int:
     """How many graphs there are up to `stop`, one after the other; -1 where a line is not surely what it should be, or
     there are more than `bounds` has room for. Of graph n, `bounds[n]` is where its lines begin, and where the last name
