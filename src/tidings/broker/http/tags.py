@@ -22,9 +22,11 @@ def is_known(request: Request, tag: str) -> bool:
 def check(request: Request, tags: Sequence[str], what: str) -> None:
     """Before something is changed, which has these tags, or none while it is not there: is it as the client thinks?"""
     match, none = request.headers.get("if-match"), request.headers.get("if-none-match")
-    if match is not None and not _names(match, tags, "if-match", weak=False):
+    changed = match is not None and not _names(match, tags, "if-match", weak=False)
+    there = none is not None and _names(none, tags, "if-none-match", weak=True)
+    if changed:
         raise Problem(HTTPStatus.PRECONDITION_FAILED, f"the {what} is not as it was when you looked")
-    if none is not None and _names(none, tags, "if-none-match", weak=True):
+    if there:
         raise Problem(HTTPStatus.PRECONDITION_FAILED, f"the {what} is there already")
 
 
