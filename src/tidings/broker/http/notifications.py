@@ -20,7 +20,7 @@ from tidings.broker.http.query import limit_of, query_of
 from tidings.broker.http.service import Service
 from tidings.broker.http.subscriptions import found
 from tidings.broker.http.telling import message
-from tidings.broker.http.waiting import BEAT, HERE, STILL_HERE
+from tidings.broker.http.waiting import HERE, STILL_HERE, silence
 from tidings.broker.options import Carries, Options, payload_of, written_as
 from tidings.broker.payloads import told
 from tidings.broker.receiving import LATEST, Notification, Page, Subscription
@@ -118,7 +118,7 @@ async def _stream(
                     place = Cursor(place.stream, given[-1].seq)
                     _count_told(service.core, given)
                     yield "".join(each.text for each in given)
-                elif not await reader.wait(BEAT):
+                elif not await reader.wait(silence()):
                     yield STILL_HERE
 
 

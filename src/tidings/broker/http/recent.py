@@ -18,7 +18,7 @@ from tidings.broker.http.problems import Problem
 from tidings.broker.http.query import limit_of, query_of
 from tidings.broker.http.service import Service
 from tidings.broker.http.subscriptions import DIALECTS, weighed
-from tidings.broker.http.waiting import BEAT, HERE, STILL_HERE
+from tidings.broker.http.waiting import HERE, STILL_HERE, silence
 from tidings.broker.log import Logged
 from tidings.broker.matching import Matching
 from tidings.errors import EvaluationError
@@ -84,7 +84,7 @@ async def _stream(service: Service, tenant: str, place: int) -> AsyncIterator[st
             if texts:
                 continue
             try:
-                await asyncio.wait_for(new.wait(), BEAT)
+                await asyncio.wait_for(new.wait(), silence())
                 new.clear()
             except TimeoutError:
                 yield STILL_HERE
