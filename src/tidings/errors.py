@@ -16,6 +16,7 @@ TidingsError
 │   ├── EventError          an event or event document
 │   │   └── EventConflict   ... an event whose id another one has
 │   └── SubscriptionError   a subscription, in any dialect
+│       └── ParameterError  ... a value that does not go with its template, or a parameter that does not
 └── EvaluationError         a subscription failed on an event
     └── BudgetExceeded      ... because it needed more steps than it may take
 """
@@ -217,6 +218,10 @@ class SubscriptionError(ParseError):
             place += f": line {self.span.line}"
             place += f", column {self.span.column}" if self.span.column is not None else ""
         return place
+
+
+class ParameterError(SubscriptionError):
+    """A template and its parameters, or the values that are given for these, do not go together."""
 
 
 class EvaluationError(TidingsError):

@@ -77,6 +77,15 @@ def test_sensors() -> None:
     assert totals(read(path.read_bytes(), "ttl", "subject") for path in paths)[1] > 500
 
 
+def test_conferences() -> None:
+    """One file is no Turtle: an IRI in it has a space."""
+    paths = sorted(data_dir("iswc-conference-metadata").glob("*.ttl.gz"))
+    found = [read(gzip.decompress(path.read_bytes()), "ttl", "subject") for path in paths]
+    assert totals(iter(found)) == (13, 12_635, 1)
+    (problem,) = (error for _, errors in found for error in errors)
+    assert "invalid IRI" in problem.reason
+
+
 def test_activity_streams() -> None:
     folder = data_dir("activitystreams2")
     copy = folder / "activitystreams.jsonld"

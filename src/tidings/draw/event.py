@@ -47,6 +47,22 @@ def event_svg(explanation: Explanation, event: Event, subscription: str, names: 
     return canvas.document(w + 2 * _MARGIN, bottom + 14, headline(explanation, subscription), about)
 
 
+def graph_svg(event: Event, names: Names) -> str:
+    """The event as a graph, and nothing said of it."""
+    drawn = scene(event.triples(), Marks(Explanation(event.id, True, 0), names), names)
+    graph = packed([card.size for card in drawn.cards], [Arc(a.source, a.target, a.size) for a in drawn.links])
+    verdict = f"event of {drawn.triples:,} triples"
+    w = max(graph.width, title_room(verdict))
+    title = [Line((piece(verdict, "title", "ink", w),)), *paragraph(f"<{event.id}>", "sub", "soft", w, 2)]
+    if drawn.left_out:
+        title += paragraph(f"{drawn.left_out:,} of them are not drawn.", "sub", "soft", w, 2)
+    canvas = Canvas()
+    draw_lines(canvas, title, Box(_MARGIN, _MARGIN - 6, w, 0))
+    top = _MARGIN + height(title) + 10
+    _draw_graph(canvas, drawn, graph.moved(_MARGIN, top))
+    return canvas.document(w + 2 * _MARGIN, top + graph.height + _MARGIN, verdict, f"event <{event.id}>")
+
+
 def _title(explanation: Explanation, subscription: str, drawn: Scene, room: float) -> list[Line]:
     verdict = _verdict(explanation, subscription)
     if explanation.matches:

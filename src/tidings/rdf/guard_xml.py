@@ -45,17 +45,17 @@ _UNSUPPORTED = "RDF 1.2 is not supported, only RDF 1.1"
 def xml(parts: Iterable[bytes], document: Document, limits: Limits, labels: Numbering) -> Iterator[bytes]:
     """RDF/XML, bounded, in UTF-8; labels that look like the parser's own are noted in `labels`."""
     scan = _XmlScan(document, limits, labels)
-    for part in _utf8(parts, document):
+    for part in utf8(parts, document.name):
         yield scan.checked(part)
     yield scan.checked(b"", last=True)
 
 
-def _utf8(parts: Iterable[bytes], document: Document) -> Iterator[bytes]:
+def utf8(parts: Iterable[bytes], name: str) -> Iterator[bytes]:
     """The same text in UTF-8, from the encoding that the document declares."""
     decoder: codecs.IncrementalDecoder | None = None
     for number, part in enumerate(parts):
         if number == 0:
-            encoding = _encoding(part, document)
+            encoding = _encoding(part, name)
             if encoding:
                 decoder = codecs.getincrementaldecoder(encoding)()
         if decoder is None:
@@ -65,21 +65,21 @@ def _utf8(parts: Iterable[bytes], document: Document) -> Iterator[bytes]:
             text = decoder.decode(part)
         except UnicodeDecodeError as error:
             reason = f"the text is not {error.encoding}, as it declares"
-            raise EventError(reason, source=document.name) from error
+            raise EventError(reason, source=name) from error
         yield (_DECLARATION.sub("", text, count=1) if number == 0 else text).encode()
 
 
-def _encoding(head: bytes, document: Document) -> str | None:
+def _encoding(head: bytes, name: str) -> str | None:
     """The declared encoding where it is not UTF-8."""
     if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return "utf-16"
     declared = _ENCODING.match(head[:1000])
-    name = declared[1].decode().lower() if declared else "utf-8"
-    if name in ("utf-8", "utf8"):
+    encoding = declared[1].decode().lower() if declared else "utf-8"
+    if encoding in ("utf-8", "utf8"):
         return None
-    if not _ENCODINGS.fullmatch(name):
-        raise EventError(f"the encoding {name} is not known", source=document.name, hint="convert the file to UTF-8")
-    return name
+    if not _ENCODINGS.fullmatch(encoding):
+        raise EventError(f"the encoding {encoding} is not known", source=name, hint="convert the file to UTF-8")
+    return encoding
 
 
 class _XmlScan:

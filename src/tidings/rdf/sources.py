@@ -186,7 +186,7 @@ def _files(path: Path, format: Format | None, base: str | None) -> Iterator[Docu
 
 def _folder(path: Path, format: Format | None, base: str | None) -> Iterator[Document | EventError]:
     """The RDF files below a folder; what else lies there is left alone."""
-    for file in _below(path):
+    for file in below(path):
         if format or Format.of_path(file):
             yield _file(file, format, base)
 
@@ -203,14 +203,14 @@ def _matching(pattern: str, format: Format | None, base: str | None) -> Iterator
             yield _file(path, format, base)
 
 
-def _below(folder: Path) -> Iterator[Path]:
+def below(folder: Path) -> Iterator[Path]:
     """The files below a folder in name order, each folder where its name stands; hidden ones are left out."""
     for entry in sorted(folder.iterdir(), key=lambda p: p.name):
         if entry.name.startswith("."):
             continue
         if entry.is_dir():
             if not entry.is_symlink():
-                yield from _below(entry)
+                yield from below(entry)
         else:
             yield entry
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from json.encoder import encode_basestring
 from typing import NamedTuple, NewType, TypeAlias
 
 import pyoxigraph as ox
@@ -118,7 +119,11 @@ def escape(text: str) -> str:
     """The inside of a quoted literal, canonically escaped."""
     if not _NEEDS_ESCAPE.search(text):
         return text
-    return _NEEDS_ESCAPE.sub(lambda m: _ESCAPES.get(m[0]) or f"\\u{ord(m[0]):04X}", text)
+    # JSON escapes the same, many times as fast, but for what is rare: other control characters, and these three.
+    quoted = encode_basestring(text)
+    if "\\u" in quoted or "\x7f" in quoted or "\ufffe" in quoted or "\uffff" in quoted:
+        return _NEEDS_ESCAPE.sub(lambda m: _ESCAPES.get(m[0]) or f"\\u{ord(m[0]):04X}", text)
+    return quoted[1:-1]
 
 
 def unescape(text: str) -> str:

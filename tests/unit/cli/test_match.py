@@ -181,3 +181,37 @@ def test_a_full_disk_is_told_in_one_line(world: Path) -> None:
         done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, timeout=60)
     assert done.returncode == 2
     assert done.stderr.splitlines() == ["error: cannot go on: No space left on device"]
+
+
+OFFERS = 'id,price,name\n1,390,Notebook\n2,500,"a large\nPC"\n3\n1,390,Notebook\n'
+CHEAP = "SELECT ?s { ?s <http://shop.example/price> ?p FILTER(?p < 400) }"
+
+
+def test_a_table_is_matched_row_by_row(tidings: Tidings, tmp_path: Path) -> None:
+    (tmp_path / "cheap.rq").write_text(CHEAP)
+    (tmp_path / "offers.csv").write_text(OFFERS)
+    how = ("--as", "csv", "--base", "http://shop.example/", "--key", "id")
+    result = tidings("match", tmp_path / "cheap.rq", tmp_path / "offers.csv", *how, "--bindings")
+    assert result.exit_code == 1
+    assert "offers.csv:5: the record has 1 cell" in result.stderr
+    [line] = lines(result)
+    assert line["bindings"] == [{"s": {"type": "uri", "value": "http://shop.example/1"}}]
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--key", "id"), "say which, with --as"),
+        (("--as", "csv", "--events-by", "subject"), "are for RDF"),
+        (("--as", "csv", "--base", "nowhere"), "is no absolute IRI"),
+        (("--as", "csv", "--key", "nothing"), "nothing"),
+    ],
+)
+def test_how_a_table_is_read_can_be_wrong(
+    tidings: Tidings, tmp_path: Path, options: tuple[str, ...], said: str
+) -> None:
+    (tmp_path / "cheap.rq").write_text(CHEAP)
+    (tmp_path / "offers.csv").write_text(OFFERS)
+    result = tidings("match", tmp_path / "cheap.rq", tmp_path / "offers.csv", *options)
+    assert result.exit_code == 2
+    assert said in result.stderr

@@ -1,0 +1,1 @@
+"""Any data in: feeds, tables, trees and documents become events."""
