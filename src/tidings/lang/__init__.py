@@ -12,7 +12,7 @@ from tidings.lang.shapes import Shapes
 from tidings.lang.terms import TermParser
 from tidings.lang.tuples import TupleParser
 
-__all__ = ["Dialect", "Query", "parse", "parse_kept", "to_text"]
+__all__ = ["Dialect", "Query", "check_text", "parse", "parse_kept", "to_text"]
 
 _LONG = 4_096
 """A text as short as that cannot become very long when it is written out."""
@@ -26,10 +26,15 @@ def parse(text: str, dialect: Dialect = "sparql", *, source: str | None = None, 
     >>> parse("ASK { ?x a <http://e.x/Notebook> }").form
     'ASK'
     """
+    check_text(text, dialect, source, base)
+    return _parsed(text, dialect, source, base)
+
+
+def check_text(text: str, dialect: Dialect, source: str | None = None, base: str | None = None) -> None:
+    """That it is not too long, as it is or written out."""
     check_length(text, source)
     if len(text) > _LONG:
         (TermParser if dialect == "sparql" else TupleParser)(text, source, base).check_written()
-    return _parsed(text, dialect, source, base)
 
 
 def parse_kept(text: str, dialect: Dialect) -> Query:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+from collections.abc import Sequence
 
 from tidings.lang.fulltext import parse_fulltext
 from tidings.lang.pattern import Aggregate, Call, Const, Exists, Expr, FtContains, Pattern, Var
@@ -33,6 +34,8 @@ _ONE = """STR LANG DATATYPE ABS CEIL FLOOR ROUND STRLEN UCASE LCASE ENCODE_FOR_U
     SECONDS TIMEZONE TZ MD5 SHA1 SHA256 SHA384 SHA512 ISIRI ISURI ISBLANK ISLITERAL ISNUMERIC"""
 _TWO = "LANGMATCHES CONTAINS STRSTARTS STRENDS STRBEFORE STRAFTER STRLANG STRDT SAMETERM"
 _ARITIES |= dict.fromkeys(_ONE.split(), (1, 1)) | dict.fromkeys(_TWO.split(), (2, 2))
+REGEXES = {"REGEX": 2, "REPLACE": 3}
+"""The built-ins that take a regular expression, as their second argument, and where its flags stand."""
 _SAME = {"URI": "IRI", "ISURI": "ISIRI"}
 AGGREGATES = frozenset(["COUNT", "SUM", "MIN", "MAX", "AVG", "SAMPLE", "GROUP_CONCAT"])
 _REFUSED = frozenset(["RAND", "UUID", "STRUUID"])
@@ -214,8 +217,8 @@ class ExpressionParser(TermParser):
         if not least <= len(args) <= most:
             wanted = str(least) if least == most else f"{least} or {most}"
             raise self.error(f"{name} takes {wanted} arguments, here are {len(args)}", at=start)
-        if name == "REGEX" or name == "REPLACE":
-            self._check_regex(args, 3 if name == "REPLACE" else 2, places[1])
+        if name in REGEXES and (problem := regex_problem(name, args)) is not None:
+            raise self.error(problem, at=places[1])
         if name == "IRI" or name == "URI":
             self._add_base(args, places)
         return Call(_SAME.get(name, name), tuple(args))
@@ -226,18 +229,6 @@ class ExpressionParser(TermParser):
             args.append(Const(iri(self.base)))
         elif len(args) == 2 and not (isinstance(args[1], Const) and is_iri(args[1].term)):
             raise self.error("the base must be an IRI", at=places[1])
-
-    def _check_regex(self, args: list[Expr], flags_at: int, place: int) -> None:
-        """A pattern that is written out must compile now, not on every event."""
-        pattern, flags = args[1], args[flags_at] if len(args) > flags_at else None
-        if not isinstance(pattern, Const) or not is_literal(pattern.term):
-            return
-        if flags is not None and not (isinstance(flags, Const) and is_literal(flags.term)):
-            return
-        try:
-            compile_regex(parts(pattern.term).lexical, parts(flags.term).lexical if flags else "")
-        except ValueError as error:
-            raise self.error(str(error), at=place) from None
 
     def _ftcontains(self) -> FtContains:
         self.i += 1
@@ -276,3 +267,20 @@ class ExpressionParser(TermParser):
         self.expect("SEPARATOR")
         self.expect("=")
         return self.string()
+
+
+def regex_problem(op: str, args: Sequence[Expr]) -> str | None:
+    """What is wrong with the pattern of a REGEX or REPLACE: one that is written out must compile now, not on every
+    event.
+    """
+    flags_at = REGEXES[op]
+    pattern, flags = args[1], args[flags_at] if len(args) > flags_at else None
+    if not isinstance(pattern, Const) or not is_literal(pattern.term):
+        return None
+    if flags is not None and not (isinstance(flags, Const) and is_literal(flags.term)):
+        return None
+    try:
+        compile_regex(parts(pattern.term).lexical, parts(flags.term).lexical if flags else "")
+    except ValueError as error:
+        return str(error)
+    return None

@@ -15,7 +15,7 @@ from typing import Any
 from tidings.errors import SubscriptionError, UsageError
 from tidings.lang import parse
 from tidings.lang.pattern import Dialect, Query
-from tidings.lang.rows import Report, Row, kind_of, read_rows
+from tidings.lang.rows import Report, Row, kind_of, read_rows, read_table
 
 _DIALECTS: Mapping[str, Dialect] = {"sparql": "sparql", "ops": "ops", "gtopss": "gtopss"}
 
@@ -63,6 +63,25 @@ def read_subscriptions(path: str | Path, *, report: Report) -> Iterator[Subscrip
             continue
         taken[subscription.id] = row.source if row.number is None else f"line {row.number}"
         yield subscription
+
+
+def read_instances(path: str | Path, *, report: Report) -> Iterator[tuple[Row, dict[str, Any]]]:
+    """Rows for a template, each as an object with `id`, `parameters` and options.
+
+    The parameters are those of the column `parameters` where there is one; otherwise every column but `id` and
+    `options` is one. An empty cell is none.
+    """
+    for row in read_table(Path(path), report, ("id",)):
+        try:
+            yield row, {"id": id_of(row.fields), "parameters": _parameters(row.fields), **_options(row.fields)}
+        except SubscriptionError as error:
+            report(placed(error, row))
+
+
+def _parameters(fields: Mapping[str, object]) -> Mapping[str, object]:
+    if "parameters" in fields:
+        return _object(fields, "parameters")
+    return {name: value for name, value in fields.items() if name not in ("id", "options") and value is not None}
 
 
 # --------------------------------------------------------------------------------------------------- row → subscription
@@ -157,17 +176,22 @@ def moment_of(fields: Mapping[str, object], name: str) -> str | None:
 
 
 def _options(fields: Mapping[str, object]) -> Mapping[str, Any]:
-    value = fields.get("options")
+    value = _object(fields, "options")
+    moment_of(value, "retroactive")
+    return value
+
+
+def _object(fields: Mapping[str, object], name: str) -> Mapping[str, Any]:
+    value = fields.get(name)
     if isinstance(value, str) and value:
         try:
             value = json.loads(value)
         except (ValueError, RecursionError) as error:
-            raise SubscriptionError(f"the field 'options' is not valid JSON: {error}") from error
+            raise SubscriptionError(f"the field '{name}' is not valid JSON: {error}") from error
     if value is None or value == "":
         return {}
     if not isinstance(value, Mapping):
-        raise SubscriptionError(f"the field 'options' is {kind_of(value)}, it should be a JSON object")
-    moment_of(value, "retroactive")
+        raise SubscriptionError(f"the field '{name}' is {kind_of(value)}, it should be a JSON object")
     return value
 
 

@@ -25,10 +25,10 @@ _OPERATORS: Mapping[str, _Op] = {"=": "=", "!=": "!=", "<": "<", "<=": "<=", ">"
 
 
 def parse_gtopss(text: str, source: str | None = None, base: str | None = None) -> Query:
-    return _Parser(text, source, base).query()
+    return GtopssParser(text, source, base).query()
 
 
-class _Parser(TupleParser):
+class GtopssParser(TupleParser):
     def query(self) -> Query:
         self.prologue()
         triples: list[TriplePattern] = []

@@ -174,6 +174,10 @@ class Tokens:
         match = next(islice(_TOKEN.finditer(self.text), index, None), None)
         return match.end() - len(match[1] or "") if match else len(self.text)
 
+    def starts(self) -> list[int]:
+        """Where each token begins, in the order of `texts`."""
+        return [match.end() - len(match[1] or "") for match in _TOKEN.finditer(self.text)]
+
     def span(self, index: int | None = None, inside: int = 0) -> Span:
         """The place of a token (the current one if not said), or of a character `inside` it."""
         return Span.at(self.text, self.offset(self.i if index is None else index) + inside)

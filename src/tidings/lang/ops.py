@@ -24,11 +24,11 @@ _FILTER_HINT = "a condition is made of = != < <= > >=, regex, && || ! and parent
 
 
 def parse_ops(text: str, source: str | None = None, base: str | None = None) -> Query:
-    return _Parser(text, source, base).query()
+    return OpsParser(text, source, base).query()
 
 
-class _Parser(TupleParser):
-    def __init__(self, text: str, source: str | None, base: str | None) -> None:
+class OpsParser(TupleParser):
+    def __init__(self, text: str, source: str | None = None, base: str | None = None) -> None:
         super().__init__(text, source, base)
         self._first_place: dict[Node, int] = {}
 

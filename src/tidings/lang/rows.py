@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
@@ -27,6 +27,7 @@ MAX_ROW = 16 << 20
 """The longest line of a file, and the longest query file, in bytes."""
 
 FIELDS = ("id", "query", "dialect", "created", "cancelled", "subscriber", "options", "op")
+_NEEDED = ("id", "query")
 _COMPRESSED = (".gz", ".zst")
 _CHUNK = 1 << 18
 
@@ -56,6 +57,24 @@ def read_rows(path: Path, report: Report, known: Known = lambda raw: False) -> I
         return TABLES[suffix](path, report, known)
     endings = ", ".join([*QUERY_SUFFIXES, *TABLES])
     raise UsageError(f"{path}: not a file of subscriptions; its name should end in one of {endings}, or it in a folder")
+
+
+def read_table(path: Path, report: Report, needed: Sequence[str]) -> Iterator[Row]:
+    """The rows of an NDJSON, CSV or Parquet file, with whatever columns it has, these among them."""
+    suffix = suffix_of(path)
+    if suffix not in TABLES:
+        raise UsageError(f"{path}: its name should end in one of {', '.join(TABLES)}")
+    if not path.exists():
+        raise UsageError(f"no such file: {path}")
+    if suffix == ".csv":
+        return _csv(path, report, _none_known, needed)
+    if suffix == ".parquet":
+        return _parquet(path, report, _none_known, needed, None)
+    return _ndjson(path, report, _none_known)
+
+
+def _none_known(raw: bytes) -> bool:
+    return False
 
 
 def suffix_of(path: Path) -> str:
@@ -185,7 +204,7 @@ def row_of_json(line: bytes, source: str, number: int) -> Row:
     return Row(source, number, value, line)
 
 
-def _csv(path: Path, report: Report, known: Known) -> Iterator[Row]:
+def _csv(path: Path, report: Report, known: Known, needed: Sequence[str] = _NEEDED) -> Iterator[Row]:
     lines = _Lines(path, report)
     # Bytes that are not UTF-8 stay recognisable until the field they are in is looked at.
     reader = csv.reader((line.decode("utf-8", "surrogateescape") for line in lines), strict=True)
@@ -203,8 +222,8 @@ def _csv(path: Path, report: Report, known: Known) -> Iterator[Row]:
             continue
         if header is None:
             header = [cell.strip() for cell in cells]
-            if not {"id", "query"} <= set(header):
-                lines.reject("the first line should name the columns, 'id' and 'query' among them", number)
+            if not set(needed) <= set(header):
+                lines.reject(f"the first line should name the columns, {_listed(needed)} among them", number)
                 return
         elif len(cells) != len(header):
             lines.reject(f"{len(cells)} fields where the first line names {len(header)} columns", number)
@@ -215,13 +234,20 @@ def _csv(path: Path, report: Report, known: Known) -> Iterator[Row]:
                 yield Row(str(path), number, fields, raw)
 
 
-def _parquet(path: Path, report: Report, known: Known) -> Iterator[Row]:
+def _parquet(
+    path: Path,
+    report: Report,
+    known: Known,
+    needed: Sequence[str] = _NEEDED,
+    wanted: Collection[str] | None = FIELDS,
+) -> Iterator[Row]:
+    """`wanted` are the columns that are read; None for all of them."""
     number = 0
     try:
         with pq.ParquetFile(path) as file:
-            names = [name for name in file.schema_arrow.names if name in FIELDS]
-            if not {"id", "query"} <= set(names):
-                report(SubscriptionError("the table should have the columns 'id' and 'query'", source=str(path)))
+            names = [name for name in file.schema_arrow.names if wanted is None or name in wanted]
+            if not set(needed) <= set(names):
+                report(SubscriptionError(f"the table should have the columns {_listed(needed)}", source=str(path)))
                 return
             for batch in file.iter_batches(batch_size=4096, columns=names):
                 columns = [column_of(batch.column(name)) for name in names]
@@ -233,6 +259,10 @@ def _parquet(path: Path, report: Report, known: Known) -> Iterator[Row]:
     except (OSError, pa.ArrowException) as error:
         reason = f"the Parquet file cannot be read after row {number}: {error}"
         report(SubscriptionError(reason, source=str(path)))
+
+
+def _listed(names: Sequence[str]) -> str:
+    return " and ".join(f"'{name}'" for name in names)
 
 
 def column_of(column: Any) -> list[object]:

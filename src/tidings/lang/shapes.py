@@ -10,11 +10,12 @@ words are needed) goes to the parser, which alone decides what is wrong and says
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TypeAlias
 
 from tidings.errors import SubscriptionError
-from tidings.lang.forms import parts_of
+from tidings.lang.expressions import REGEXES
+from tidings.lang.filling import Fill, filler
 from tidings.lang.fulltext import phrase
 from tidings.lang.lexer import IRI, OTHER, PNAME, PREFIX, SIMPLE, SPACE, STRING, VAR, WORD, check_characters
 from tidings.lang.pattern import Call, FtPhrase, Query
@@ -70,7 +71,7 @@ class _Names(dict[str, Term]):
         return term
 
 
-_Fill: TypeAlias = Callable[[Sequence[str], _Names], object]
+_Fill: TypeAlias = Fill[Sequence[str], _Names]
 """Makes a part of a form from the slots of a text and the names it declares."""
 
 
@@ -141,7 +142,7 @@ def _template(
         text += run + (f"<urn:{_MARK}:{n}>" if name else f'"{_MARK}{n}"' if string else "")
     try:
         query = parse_sparql(text, base=base)
-        return _filler(query) or (lambda slots, names: query)
+        return filler(query, _leaf, _above) or (lambda slots, names: query)
     except (SubscriptionError, _NotPlain):
         return _refuse
 
@@ -150,39 +151,18 @@ def _refuse(slots: Sequence[str], names: _Names) -> object:
     raise _NotPlain
 
 
-def _filler(node: object) -> _Fill | None:
-    """What makes this part of the template from the slots; None for a part without marks, which stays as it is."""
+def _leaf(node: object) -> _Fill | None:
+    """What makes this from the slots, where it is a mark or has one in it."""
     if isinstance(node, str):
         return _text_filler(node) if _MARK in node else None
-    if isinstance(node, FtPhrase):
-        return _phrase_filler(node)
-    parts = parts_of(node)
-    fillers: list[tuple[int, _Fill]] = []
-    for n, part in enumerate(parts):
-        fill = _filler(part)
-        if fill is not None:
-            fillers.append((n, fill))
-    if not fillers:
-        return None
-    if isinstance(node, Call) and node.op in ("REGEX", "REPLACE"):
+    return _phrase_filler(node) if isinstance(node, FtPhrase) else None
+
+
+def _above(node: object, fill: _Fill) -> _Fill:
+    """A regular expression has to be looked at."""
+    if isinstance(node, Call) and node.op in REGEXES:
         raise _NotPlain
-    return _node_filler(type(node), list(parts), fillers)
-
-
-def _node_filler(cls: type, template: list[object], fillers: list[tuple[int, _Fill]]) -> _Fill:
-    def fill_tuple(slots: Sequence[str], names: _Names) -> object:
-        parts = template.copy()
-        for n, fill in fillers:
-            parts[n] = fill(slots, names)
-        return tuple(parts)
-
-    def fill_node(slots: Sequence[str], names: _Names) -> object:
-        parts = template.copy()
-        for n, fill in fillers:
-            parts[n] = fill(slots, names)
-        return cls(*parts)
-
-    return fill_tuple if cls is tuple else fill_node
+    return fill
 
 
 def _text_filler(text: str) -> _Fill:
