@@ -84,6 +84,18 @@ ONTOLOGY = f"""@prefix : <{X}> . @prefix rdfs: <{_RDFS}> . @prefix owl: <http://
 :price rdfs:domain :Selling ; rdfs:range <{_XSD}decimal> . :Rio a :City .
 """
 
+TEMPLATES: dict[str, tuple[str, ...]] = {
+    "sparql": (
+        f"SELECT ?pc {{ ?pc <{X}price> ?p ; <{X}by> $who FILTER(?p < $most) FILTER ftcontains(?p, $words) }}",
+        f"ASK {{ ?pc <{X}price> ?who }}",
+    ),
+    "ops": (f"PREFIX : <{X}> (_:H, $who, (Selling, target, Computer))",),
+    "gtopss": (f"PREFIX : <{X}> (?x, :price, ?y, {{}}, {{?y < $most}})",),
+}
+"""With the parameters of the first; those that are not declared are none."""
+
+LINES = ('{"id": "a", "parameters": {}}\n{"id": "b", "parameters": {"who": "http://x/y"}}\n', '{"id": "c"}')
+
 QUERIES: dict[str, tuple[str, ...]] = {
     "sparql": (
         f"""PREFIX : <{X}> SELECT ?pc (COUNT(*) AS ?n) WHERE {{ ?pc :price ?p ; :says|^:of* ?ad .
@@ -102,3 +114,13 @@ QUERIES: dict[str, tuple[str, ...]] = {
     ),
     "gtopss": (f"PREFIX : <{X}> (?x, :price, ?y, {{?x <= :Computer, ?x != :PC}}, {{?y >= 1, ?y < 400}})",),
 }
+
+DATA = {
+    "text/csv": ["id,price\n1,390\n2,500\n", "id;price\n1;1,5\n", ""],
+    "text/tab-separated-values": ["id\tprice\n1\t390\n"],
+    "application/rss+xml": ['<rss version="2.0"><channel><item><title>t</title></item></channel></rss>', "<rss>"],
+    "application/atom+xml": ['<feed xmlns="http://www.w3.org/2005/Atom"><entry><id>urn:a</id></entry></feed>'],
+    "application/feed+json": ['{"version": "https://jsonfeed.org/version/1.1", "items": [{"id": "1"}]}', "{}"],
+    "text/html": ['<p itemscope itemtype="http://schema.org/Offer"><b itemprop="price">1</b></p>', "<"],
+}
+"""Of data that is no RDF, sound and not."""

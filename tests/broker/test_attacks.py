@@ -31,8 +31,9 @@ from tidings.broker.http.app import application
 from tidings.broker.http.service import Bounds
 from tidings.broker.matching import Effort
 from tidings.broker.retention import Retention
-from tidings.delivery import webhooks
-from tidings.delivery.webhooks import Endpoint
+from tidings.delivery import addresses, webhooks
+from tidings.delivery.addresses import Endpoint
+from tidings.delivery.packed import Gzip
 from tidings.errors import DeliveryError, UsageError
 from tidings.rdf.event import to_nquads
 
@@ -126,13 +127,13 @@ PRIVATE = [
 @pytest.mark.parametrize("host", PRIVATE)
 def test_a_webhook_to_a_private_address_however_it_is_spelt(host: str) -> None:
     with pytest.raises(DeliveryError, match=r"private|not known"):
-        webhooks.address_of(Endpoint.of(f"http://{host}:8000/"), private=False)
+        addresses.address_of(Endpoint.of(f"http://{host}:8000/"), private=False)
 
 
 @pytest.mark.parametrize("found", [["10.0.0.1"], ["93.184.216.34", "127.0.0.1"], ["2606:2800::1", "::1"]])
 def test_a_webhook_to_a_name_that_stands_for_a_private_address(found: list[str]) -> None:
     with pytest.raises(DeliveryError, match="private"):
-        webhooks.address_of(Endpoint.of("https://innocent.example/"), private=False, look=lambda *_: found)
+        addresses.address_of(Endpoint.of("https://innocent.example/"), private=False, look=lambda *_: found)
 
 
 def test_a_name_that_stands_for_another_address_when_it_is_looked_up_again(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -151,7 +152,7 @@ def test_a_name_that_stands_for_another_address_when_it_is_looked_up_again(monke
     for scheme in ("http", "https"):
         answers[:] = [["93.184.216.34"], ["127.0.0.1"]]
         endpoint = Endpoint.of(f"{scheme}://rebinding.example:81/")
-        address = webhooks.address_of(endpoint, private=False)
+        address = addresses.address_of(endpoint, private=False)
         with pytest.raises(DeliveryError):
             webhooks.post(endpoint, address, b"", {}, 1)
     assert asked == [("93.184.216.34", 81)] * 2
@@ -216,7 +217,7 @@ def test_addresses_of_webhooks_with_something_in_them(one: httpx2.Client, url: s
 
 def test_public_addresses_are_public() -> None:
     for each in ("93.184.216.34", "1.1.1.1", "2606:2800:220:1::1", "::ffff:1.1.1.1"):
-        assert webhooks.is_public(ip_address(each))
+        assert addresses.is_public(ip_address(each))
 
 
 # --------------------------------------------------------------------------------------------------------------- tokens
@@ -325,7 +326,7 @@ def test_a_zip_bomb(one: httpx2.Client) -> None:
 def test_a_zip_bomb_is_not_unpacked_further_than_allowed() -> None:
     packer = zlib.compressobj(9, zlib.DEFLATED, 31)
     bomb = b"".join(packer.compress(bytes(MIB)) for _ in range(20)) + packer.flush()
-    unpacking = bodies._Gzip(MIB)
+    unpacking = Gzip(MIB)
     assert len(unpacking.unpack(bomb)) == MIB + 1
 
 
@@ -591,6 +592,109 @@ def test_queries_that_ask_elsewhere_or_change_something(one: httpx2.Client, quer
     refused(one.post("/v1/explain", json={"query": query, "data": "", "format": "ttl"}), 400)
 
 
+# ------------------------------------------------------------------------------------------------- values of templates
+
+EVIL = [
+    '" } UNION { ?s ?p ?o } #', "' OR '1'='1", "\\", '\\" } {', "x\n}\n", "\u2028", "$w", "?s", "${jndi:ldap://x/}",
+    "%s%n", '"@en', '"^^<e:x>', "<script>alert(1)</script>", "\x00", "\ufffe", "*", "a}b{c", "tidingsslot0", "{{7*7}}",
+]  # fmt: skip
+
+
+def test_a_value_stays_a_value(one: httpx2.Client) -> None:
+    """Whatever is in it, it is one string; an event has to say just that to match."""
+    query = f"SELECT ?s {{ ?s <{X}told> $w }}"
+    assert one.put("/v1/templates/evil", json={"query": query, "parameters": {"w": "string"}}).status_code == 201
+    wanted = [{"id": f"evil{n}", "parameters": {"w": each}} for n, each in enumerate(EVIL)]
+    assert "problems" not in one.post("/v1/templates/evil/instances", json=wanted).json()
+    for number, each in enumerate(EVIL):
+        assert one.get(f"/v1/subscriptions/evil{number}").json()["parameters"] == {"w": each}
+        data = json.dumps({"@id": f"{X}evil/{number}", f"{X}told": each})
+        answer = one.post(
+            "/v1/events?matches=own", content=data, headers={"content-type": "application/ld+json"}
+        ).json()
+        assert [match["subscription"] for match in answer["matches"]] == [f"evil{number}"]
+    for number in range(len(EVIL)):
+        one.delete(f"/v1/subscriptions/evil{number}")
+
+
+def test_an_iri_with_something_in_it(one: httpx2.Client) -> None:
+    one.put("/v1/templates/iri", json={"query": f"SELECT * {{ ?s <{X}p> $i }}", "parameters": {"i": "iri"}})
+    for evil in (
+        "e:a> ?o . ?s ?p <e:b",
+        "e:a\n",
+        "e:a b",
+        "e:<",
+        "e:\\u003e",
+        "",
+        "//x",
+        "a",
+        "_:b",
+        "e:{",
+        'e:"',
+        "e:^`|",
+    ):
+        problem = refused(one.put("/v1/subscriptions/s", json={"template": "iri", "parameters": {"i": evil}}), 422)
+        assert problem["detail"].startswith("parameter 'i': expected an absolute IRI")
+
+
+def test_values_without_end(one: httpx2.Client) -> None:
+    one.put("/v1/templates/w", json={"query": f"SELECT * {{ ?s <{X}p> $w }}", "parameters": {"w": "term"}})
+    large = "x" * 70_000
+    deep: Any = "x"
+    for _ in range(400):
+        deep = {"value": deep}
+    text = '{"type":"literal","value":"x","datatype":"e:' + large + '"}'
+    for value in (
+        f'"{large}"',
+        deep,
+        [["x"] * 1_000] * 50,
+        json.loads(text),
+        {large: 1},
+        {"type": "uri", "value": large},
+    ):
+        problem = refused(one.put("/v1/subscriptions/s", json={"template": "w", "parameters": {"w": value}}), 422)
+        assert len(problem["detail"]) < 1_000
+    headers = {"content-type": "application/json"}
+    nested = '{"template":"w","parameters":{"w":' + '{"a":' * 100_000 + "1" + "}" * 100_000 + "}}"
+    refused(one.put("/v1/subscriptions/s", content=nested, headers=headers), 400)
+    digits = '{"template":"w","parameters":{"w":' + "9" * 100_000 + "}}"
+    refused(one.put("/v1/subscriptions/s", content=digits, headers=headers), 400)
+    half = '{"template":"w","parameters":{"w":"\\ud800"}}'
+    refused(one.put("/v1/subscriptions/s", content=half, headers=headers), 400)
+    lines = {"content-type": "application/x-ndjson"}
+    refused(one.post("/v1/templates/w/instances", content=b"{}\n" * 100_000, headers=lines), 413)
+    refused(one.post("/v1/templates/w/instances", content=b"[" * MIB, headers=headers), 400)
+    packed = gzip.compress(b"[" + b" " * (50 * MIB) + b"]")
+    refused(one.post("/v1/templates/w/instances", content=packed, headers={**headers, "content-encoding": "gzip"}), 413)
+    names = {f"p{n}": "string" for n in range(5_000)}
+    refused(one.put("/v1/templates/x", json={"query": "ASK {}", "parameters": names}), 400)
+    many = [f"a{n}" for n in range(100)]
+    query = f"SELECT * {{ ?s <{X}p> {', '.join('$' + name for name in many)} }}"
+    one.put("/v1/templates/many", json={"query": query, "parameters": dict.fromkeys(many, "string")})
+    wide = {"template": "many", "parameters": dict.fromkeys(many, "x" * 9_000)}
+    refused(one.put("/v1/subscriptions/s", json=wide), 422)
+    well(one)
+
+
+def test_the_templates_of_another_tenant(one: httpx2.Client, other: httpx2.Client) -> None:
+    mine = one.put(
+        "/v1/templates/secret", json={"query": f"SELECT * {{ ?s <{X}secret> $x }}", "parameters": {"x": "iri"}}
+    )
+    tag = {"if-none-match": mine.headers["etag"]}
+    item = {"id": "stolen", "parameters": {"x": "e:x"}}
+    for path in ("secret", "none"):
+        refused(other.get(f"/v1/templates/{path}", headers=tag), 404)
+        refused(other.delete(f"/v1/templates/{path}"), 404)
+        refused(other.post(f"/v1/templates/{path}/instances", json=[item]), 404)
+        refused(other.put("/v1/subscriptions/s", json={"template": path, "parameters": {"x": "e:x"}}), 404)
+    assert other.get("/v1/templates").json() == {"templates": []}
+    own = other.put("/v1/templates/secret", json={"query": "ASK {}"})
+    assert (own.status_code, own.json()["version"]) == (201, 1)
+    assert one.get("/v1/templates/secret").json() == mine.json()
+    other.delete("/v1/templates/secret")
+    assert one.get("/v1/templates/secret").status_code == 200
+
+
 # ------------------------------------------------------------------------------------------------------ paths and names
 
 
@@ -602,6 +706,9 @@ def test_path_tricks(server: Threaded, one: httpx2.Client) -> None:
         "/v1/events/\u00e9", "/v1/events/%ed%a0%80", "/v1/events/%", "/v1/events/%zz", "/v1/events/", "//v1/events/a",
         "/v1/subscriptions/..", "/v1/subscriptions/%2e%2e", "/v1/subscriptions/a%2fnotifications",
         "/v1/subscriptions/a%2Fb", "/v1/subscriptions/%00", "/v1/subscriptions/" + "a" * 20_000,
+        "/v1/templates/..", "/v1/templates/%2e%2e", "/v1/templates/a%2finstances", "/v1/templates/a%2Fb",
+        "/v1/templates/%00", "/v1/templates/" + "a" * 20_000, "/v1/templates/", "/v1/templates//instances",
+        "/v1/templates/%ff", "/v1/templates/a/instances/..%2f..", "/v1/templates/a/../../subscriptions/a",
         "/v1/subscriptions/", "/v1/subscriptions//notifications", "/v1/subscriptions/%ff", "/v1/subscriptions/a/dead/1",
         "/v1/subscriptions/a/dead/..%2f..", "/console/..%2f..%2fschema.py", "/console/%2e%2e/schema.py",
         "/console/index.html%00.css", "/../../etc/passwd", "/%2e%2e/etc/passwd", "http://other/v1/status", "*", "x",
@@ -617,6 +724,10 @@ def test_path_tricks(server: Threaded, one: httpx2.Client) -> None:
     for id in ("..", ".", "%2e%2e", "a%2fb", "%ff", "a" * 513, "%20%0a", "%e2%80%ae"):
         request = f"PUT /v1/subscriptions/{id} HTTP/1.1\r\nhost: x\r\n{token}content-type: application/sparql-query\r\n"
         heard = said(server.port, f"{request}connection: close\r\ncontent-length: 6\r\n\r\nASK {{}}".encode())
+        assert heard.startswith(b"HTTP/1.1 400 "), heard[:99]
+        request = f"PUT /v1/templates/{id} HTTP/1.1\r\nhost: x\r\n{token}content-type: application/json\r\n"
+        body = '{"query": "ASK {}"}'
+        heard = said(server.port, f"{request}connection: close\r\ncontent-length: {len(body)}\r\n\r\n{body}".encode())
         assert heard.startswith(b"HTTP/1.1 400 "), heard[:99]
 
 
@@ -636,7 +747,7 @@ def test_a_method_cannot_be_put_in_a_header(one: httpx2.Client) -> None:
 
 def test_a_limit_is_a_limit(one: httpx2.Client) -> None:
     for limit in ("0", "-1", "1001", "1e3", "0000000001000000", "9" * 30, "\u0661", "1 ", "", "1&limit=2"):
-        for path in ("/v1/subscriptions", "/v1/events"):
+        for path in ("/v1/subscriptions", "/v1/templates", "/v1/events"):
             refused(one.get(f"{path}?limit={limit}"), 400)
 
 

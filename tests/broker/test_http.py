@@ -144,7 +144,7 @@ def test_an_id_that_another_event_has(client: TestClient) -> None:
 
 
 def test_a_kind_that_is_not_known(client: TestClient) -> None:
-    assert client.post("/v1/events", content=b"x", headers={"content-type": "image/png"}).status_code == 415
+    assert client.post("/v1/events", content=b"x", headers={"content-type": "application/zip"}).status_code == 415
 
 
 def test_packed_bodies(client: TestClient) -> None:

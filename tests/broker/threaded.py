@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from threading import Event, Thread
@@ -9,6 +10,7 @@ from typing import Any, Self
 
 from tidings.broker import tokens
 from tidings.broker.core import Core
+from tidings.broker.feeds.poller import Manner
 from tidings.broker.http.app import application
 from tidings.broker.http.server import Server, listening
 from tidings.broker.matching import Effort
@@ -16,13 +18,18 @@ from tidings.broker.retention import Retention
 
 
 class Threaded:
-    """`options` are those of the application; without a folder it is in memory."""
+    """`options` are those of the application; without a folder it is in memory. One that is `public` knows its own
+    address."""
 
-    def __init__(self, folder: Path | None = None, effort: Effort | None = None, **options: Any) -> None:
+    def __init__(
+        self, folder: Path | None = None, effort: Effort | None = None, *, public: bool = False, **options: Any
+    ) -> None:
         self.core = Core(folder, None, Retention(), effort)
         self._on = listening("127.0.0.1", 0)
         self.port: int = self._on.getsockname()[1]
         self.url = f"http://127.0.0.1:{self.port}"
+        if public:
+            options["feeds"] = replace(options.get("feeds") or Manner(), public=self.url)
         ready = Event()
         self.app = application(self.core, **options)
         self._server = Server(self.app, ready.set)

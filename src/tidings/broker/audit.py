@@ -6,7 +6,7 @@ Never what was in it: no query, no event, no secret.
 from __future__ import annotations
 
 import sqlite3
-from dataclasses import astuple, dataclass, fields
+from dataclasses import dataclass, fields
 from typing import Literal, TypeAlias
 
 from tidings.delivery.notification import NO_TENANT
@@ -19,8 +19,16 @@ What: TypeAlias = Literal[
     "expire",
     "pause",
     "resume",
+    "define template",
+    "delete template",
     "delete event",
     "change ontology",
+    "add feed",
+    "change feed",
+    "remove feed",
+    "poll feed",
+    "make feed key",
+    "revoke feed key",
     "make token",
     "revoke token",
     "refused",
@@ -72,7 +80,7 @@ _COLUMNS = ", ".join(field.name for field in fields(Entry))
 def write(writer: sqlite3.Connection, at: int, by: Who, what: What, object: str) -> None:
     writer.execute(
         "INSERT INTO audit (at, tenant, token, address, what, object) VALUES (?, ?, ?, ?, ?, ?)",
-        (at, *astuple(by), what, object),
+        (at, by.tenant, by.token, by.address, what, object),
     )
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 from threading import Lock
 from typing import TYPE_CHECKING
@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 _ANEW = 100
 """Streams of those who acknowledged that are counted anew in one go."""
 
+_AT_ONCE = 1_000
+"""Notifications that are counted before others have a turn."""
+
 _MORE = 10_000
 """Beyond twice what may wait, so many are counted at once; there may be more."""
 
@@ -45,7 +48,8 @@ class Backlog:
         self._over: set[int] = set()
         self._stale: set[int] = set()
         self._done, self._upto = 0, core.told
-        self._positions: dict[int, int] | None = None
+        self._positions: dict[int, int] = {}
+        self._begun = False
 
     @property
     def total(self) -> int:
@@ -70,9 +74,10 @@ class Backlog:
             counts.update(more)
             self._over.update([stream for stream in more if counts[stream] > most])
 
-    def acknowledged(self, stream: int, left: int | None) -> None:
-        """So many are left; None where that is not known."""
+    def acknowledged(self, stream: int, seq: int, left: int | None) -> None:
+        """Up to that event; so many are left, None where that is not known."""
         with self._lock:
+            self._at(stream, seq)
             if left is None:
                 self._stale.add(stream)
             else:
@@ -82,13 +87,28 @@ class Backlog:
         """It has ended."""
         with self._lock:
             self._counts.pop(stream, None)
+            self._positions.pop(stream, None)
 
-    def stale(self, streams: Iterable[int]) -> None:
-        """Some of what waited there is gone."""
-        with self._lock:
-            self._stale.update(streams)
+    def _at(self, stream: int, seq: int) -> None:
+        """Nothing waits there up to that event."""
+        self._positions[stream] = max(seq, self._positions.get(stream, 0))
 
     # ----------------------------------------------------------------------------------------------------- the upkeep
+
+    def removed(self, streams: Sequence[int], seqs: Sequence[int]) -> None:
+        """Of each of these streams the notification of an event is gone, in order."""
+        if self._done < self._upto:
+            # Some of them may not have been counted yet.
+            with self._lock:
+                self._stale.update(streams)
+            return
+        for start in range(0, len(streams), _AT_ONCE):
+            with self._lock:
+                some = slice(start, start + _AT_ONCE)
+                for stream, seq in zip(streams[some], seqs[some], strict=True):
+                    if seq > self._positions.get(stream, 0):
+                        self._counts[stream] = max(0, self._counts[stream] - 1)
+                        self._positions[stream] = seq
 
     def once(self) -> None:
         if self._done < self._upto:
@@ -111,6 +131,7 @@ class Backlog:
         self._core.figures.count("dropped", gone)
         with self._lock:
             self._counts[stream] -= gone
+            self._at(stream, seqs[gone - 1])
             if self._counts[stream] > self._most:
                 self._over.add(stream)
 
@@ -142,17 +163,26 @@ class Backlog:
     def _count_block(self) -> None:
         """Count the next block of the log, and at its end what is in no block, and what looked back."""
         with self._core.database.reading() as reader:
-            if self._positions is None:
-                self._positions = dict(subscriptions.positions(reader))
-                self.add(_earlier(reader, self._core.stream_of, self._positions))
+            if not self._begun:
+                self._begin(reader)
             block = postings.block_behind(reader, self._done)
             if block is not None:
                 pairs, upto = postings.pairs_of(reader, block), min(block.last, self._upto)
             else:
                 pairs, upto = postings.Pairs.of(log.matched_between(reader, self._done, self._upto)), self._upto
         among = (pairs.seqs > self._done) & (pairs.seqs <= upto)
-        self.add(_waiting(pairs.numbers[among], pairs.seqs[among], dict(self._core.stream_of), self._positions))
+        with self._lock:
+            positions = dict(self._positions)
+        self.add(_waiting(pairs.numbers[among], pairs.seqs[among], dict(self._core.stream_of), positions))
         self._done = upto
+
+    def _begin(self, reader: sqlite3.Connection) -> None:
+        positions = dict(subscriptions.positions(reader))
+        self.add(_earlier(reader, self._core.stream_of, positions))
+        with self._lock:
+            for stream, seq in positions.items():
+                self._at(stream, seq)
+        self._begun = True
 
 
 def _seqs(reader: sqlite3.Connection, standing: Standing, newest: list[int], after: int, most: int) -> list[int]:

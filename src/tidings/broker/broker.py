@@ -11,27 +11,31 @@
 
 from __future__ import annotations
 
+import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from datetime import UTC, datetime
 from functools import cached_property
+from itertools import islice
 from pathlib import Path
 from typing import Any, Self, TypeVar, overload
 from uuid import uuid4
 
 from tidings.broker import log, subscriptions
 from tidings.broker.core import Accepted, Core, Where
+from tidings.broker.instances import AT_ONCE, Ready, Templates, cost
 from tidings.broker.knowledge import Knowledge
 from tidings.broker.options import Options
 from tidings.broker.receiving import Subscription
 from tidings.broker.retention import Retention
 from tidings.broker.subscriptions import Standing, Wanted
 from tidings.delivery.notification import NO_TENANT
-from tidings.errors import EventError, UsageError
+from tidings.errors import EventError, TidingsError, UsageError
 from tidings.lang import parse
 from tidings.lang.complexity import complexity
-from tidings.lang.pattern import Dialect
+from tidings.lang.pattern import Dialect, Query
+from tidings.lang.templates import Template
 from tidings.match.base import Match
 from tidings.ontology import Ontology
 from tidings.rdf.event import Event
@@ -61,6 +65,7 @@ class Broker:
         folder = None if path is None else Path(path)
         knowledge = None if ontology is None else Knowledge(ontology)
         self._core = Core(folder, knowledge, retention or Retention(), matching=matching)
+        self._templates = Templates(self._core)
 
     def __enter__(self) -> Self:
         return self
@@ -76,23 +81,74 @@ class Broker:
 
     def subscribe(
         self,
-        query: str,
+        query: str | None = None,
         *,
         id: str | None = None,
         dialect: Dialect = "sparql",
+        template: str | None = None,
+        parameters: Mapping[str, object] | None = None,
         since: datetime | None = None,
         **options: object,
     ) -> Subscription:
         """Leave a subscription: it sees the events that are published from now on, and with `since` those of the past.
 
-        The same again changes nothing; another query under an id that there is becomes its next version. Options are
-        `labels`, `ttl` in seconds, `payload`, and `format`.
+        In place of a query it can be the name of a template, with values for its parameters. The same again changes
+        nothing; another query under an id that there is becomes its next version. Options are `labels`, `ttl` in
+        seconds, `payload`, and `format`.
         """
         name = f"s-{uuid4()}" if id is None else checked_id(id)
-        form = parse(query, dialect, source=name)
-        score = complexity(form, query).score
-        wanted = Wanted(NO_TENANT, name, query, dialect, Options.of(options), _microseconds(since), score)
-        standing = _done(self._core.register(wanted, form)).standing
+        given = Options.of(options)
+        if (query is None) == (template is None) or (template is None and parameters is not None):
+            raise UsageError("a subscription has either a query, or a template and parameters")
+        if template is not None:
+            wanted, form = self._instance(self._ready(template), name, parameters or {}, given, since)
+        else:
+            assert query is not None
+            form = parse(query, dialect, source=name)
+            score = complexity(form, query).score
+            wanted = Wanted(NO_TENANT, name, query, dialect, given, _microseconds(since), score)
+        return self._stands(_done(self._core.register(wanted, form)).standing)
+
+    def subscribe_many(self, template: str, rows: Iterable[Mapping[str, object]]) -> int:
+        """Leave many subscriptions of one template: each row has an `id`, `parameters`, and perhaps options. How many.
+
+        They are registered in transactions of some thousands. The first row that is wrong raises its error; those
+        before it stay.
+        """
+        ready = self._ready(template)
+        count = 0
+        for some in _batches(rows, AT_ONCE):
+            made: list[tuple[Wanted, Query]] = []
+            wrong: TidingsError | None = None
+            for row in some:
+                try:
+                    made.append(self._row(ready, row))
+                except TidingsError as error:
+                    wrong = error
+                    break
+            for done in _done(self._core.register_many(made)):
+                self._stands(done.standing)
+            count += len(made)
+            if wrong is not None:
+                wrong.add_note(f"in row {count + 1}")
+                raise wrong
+        return count
+
+    def _row(self, ready: Ready, row: Mapping[str, object]) -> tuple[Wanted, Query]:
+        options = dict(row)
+        id, values, since = options.pop("id", None), options.pop("parameters", {}), options.pop("since", None)
+        if not isinstance(values, Mapping) or not isinstance(since, datetime | None):
+            raise UsageError("'parameters' are values by name, and 'since' is a datetime")
+        return self._instance(ready, checked_id(id), values, Options.of(options), since)
+
+    def _instance(
+        self, ready: Ready, id: str, values: Mapping[str, object], options: Options, since: datetime | None
+    ) -> tuple[Wanted, Query]:
+        instance = ready.template.instance(values)
+        score = ready.cost(instance, self._core.knowledge.ontology.resource_classes).score
+        return ready.wanted(id, instance, options, _microseconds(since), score), instance.query
+
+    def _stands(self, standing: Standing) -> Subscription:
         if standing.looked is not None:
             self._core.look_back(standing)
         return Subscription(self._core, standing)
@@ -115,6 +171,40 @@ class Broker:
             if not some:
                 return
             after = some[-1].id
+
+    # -------------------------------------------------------------------------------------------------------- templates
+
+    def template(
+        self,
+        id: str,
+        query: str,
+        parameters: Mapping[str, object],
+        dialect: Dialect = "sparql",
+        *,
+        description: str | None = None,
+    ) -> int:
+        """Keep a template under this id; its version. What was made of an earlier one stays as it is."""
+        made = Template(query, parameters, dialect, description=description, source=checked_id(id))
+        score = cost(made.form, query, self._core.knowledge.ontology.resource_classes).score
+        return _done(self._templates.define(NO_TENANT, id, made, score)).stored.version
+
+    def templates(self) -> dict[str, Template]:
+        """All of them, by id."""
+        found: dict[str, Template] = {}
+        while some := self._templates.page(NO_TENANT, max(found, default=""), 1_000):
+            found |= {each.id: Template.of(json.loads(each.definition), each.id) for each in some}
+        return found
+
+    def remove_template(self, id: str) -> None:
+        """What was made of it stays. A `UsageError` where there is none."""
+        if _done(self._templates.delete(NO_TENANT, id)) is None:
+            raise _no_template(id)
+
+    def _ready(self, id: str) -> Ready:
+        found = self._templates.ready(NO_TENANT, id)
+        if found is None:
+            raise _no_template(id)
+        return found
 
     # ----------------------------------------------------------------------------------------------------------- events
 
@@ -191,6 +281,16 @@ class Published(Sequence[Match]):
     def __getitem__(self, place: slice) -> list[Match]: ...
     def __getitem__(self, place: int | slice) -> Match | list[Match]:
         return self._matches[place]
+
+
+def _batches(rows: Iterable[T], most: int) -> Iterator[list[T]]:
+    several = iter(rows)
+    while some := list(islice(several, most)):
+        yield some
+
+
+def _no_template(id: str) -> UsageError:
+    return UsageError(f"there is no template {id!r:.100}")
 
 
 def checked_id(id: object) -> str:

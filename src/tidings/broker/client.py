@@ -15,6 +15,7 @@ import asyncio
 import json
 import time
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
+from itertools import islice
 from typing import Any, Self, TypeAlias
 from urllib.parse import quote
 
@@ -26,9 +27,16 @@ from tidings.lang.pattern import Dialect
 Json: TypeAlias = dict[str, Any]
 
 _TIMEOUT = httpx2.Timeout(30.0, read=60.0)
+_POLL = 90.0
+"""Seconds that a server may take to ask somebody else's."""
+
 _FIRST, _LONGEST = 0.2, 10.0
 """Seconds before a connection that broke is tried again."""
 
+_AT_ONCE = 5_000
+"""Subscriptions of a template in one request."""
+
+_LINES = {"content-type": "application/x-ndjson"}
 _AGAIN = (429, 502, 503, 504)
 """Statuses that may be others a little later."""
 
@@ -41,8 +49,48 @@ def _subscription(id: str, *more: str) -> str:
     return "/".join(("/v1/subscriptions", quote(id, safe=""), *more))
 
 
-def _wanted(query: str, dialect: Dialect, options: Mapping[str, object]) -> Json:
-    return {"query": query, "dialect": dialect, **options}
+def _template(id: str, *more: str) -> str:
+    return "/".join(("/v1/templates", quote(id, safe=""), *more))
+
+
+def _wanted(query: str | None, dialect: Dialect, options: Mapping[str, object]) -> Json:
+    """A query and its options; or, without one, a `template` and `parameters` among the options."""
+    return dict(options) if query is None else {"query": query, "dialect": dialect, **options}
+
+
+def _definition(query: str, parameters: Mapping[str, object], dialect: Dialect, description: str | None) -> Json:
+    note = {} if description is None else {"description": description}
+    return {"query": query, "dialect": dialect, "parameters": dict(parameters), **note}
+
+
+def _lines(rows: Iterable[Mapping[str, object]]) -> Iterator[bytes]:
+    """Requests of as many subscriptions as one may have, an object a line."""
+    several = iter(rows)
+    while some := list(islice(several, _AT_ONCE)):
+        yield "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in some).encode()
+
+
+class _Registered:
+    """What was answered to several requests, as if it had been one."""
+
+    def __init__(self) -> None:
+        self.told: Json = {"subscriptions": [], "problems": []}
+        self._sent = 0
+
+    def add(self, answer: Json) -> None:
+        self.told["subscriptions"] += answer.get("subscriptions", ())
+        self.told["problems"] += [{**each, "item": each["item"] + self._sent} for each in answer.get("problems", ())]
+        self._sent += _AT_ONCE
+
+    def refused(self, error: ClientError) -> None:
+        """All of a request were wrong, each for its own reason; or it was the request."""
+        if "problems" not in error.problem:
+            raise error
+        self.add({"problems": error.problem["problems"]})
+
+
+def _feed(id: str, *more: str) -> str:
+    return "/".join(("/v1/feeds", quote(id, safe=""), *more))
 
 
 def _place(after: str | None, limit: int | None = None) -> dict[str, str]:
@@ -151,8 +199,46 @@ class Client:
         """Publish a document; `events` has the ids of what is durable now."""
         return dict(self._ask("POST", "/v1/events", content=data, headers={"content-type": media_type}))
 
-    def subscribe(self, id: str, query: str, dialect: Dialect = "sparql", **options: object) -> Json:
+    def subscribe(self, id: str, query: str | None = None, dialect: Dialect = "sparql", **options: object) -> Json:
+        """With a query, or with a `template` and its `parameters`."""
         return dict(self._ask("PUT", _subscription(id), json=_wanted(query, dialect, options)))
+
+    def subscribe_many(self, template: str, rows: Iterable[Mapping[str, object]]) -> Json:
+        """Leave many subscriptions of one template: each row has an `id`, `parameters`, and perhaps options. What
+        stands is under `subscriptions`, and what was refused under `problems`, with its place in the rows as `item`.
+        """
+        done = _Registered()
+        for body in _lines(rows):
+            try:
+                done.add(self._ask("POST", _template(template, "instances"), content=body, headers=_LINES))
+            except ClientError as error:
+                done.refused(error)
+        return done.told
+
+    def template(
+        self,
+        id: str,
+        query: str,
+        parameters: Mapping[str, object],
+        dialect: Dialect = "sparql",
+        *,
+        description: str | None = None,
+    ) -> Json:
+        """Keep a template under this id, or its next version."""
+        return dict(self._ask("PUT", _template(id), json=_definition(query, parameters, dialect, description)))
+
+    def templates(self) -> dict[str, Json]:
+        """All of them, by id."""
+        found: dict[str, Json] = {}
+        path: str | None = "/v1/templates"
+        while path is not None:
+            page = self._ask("GET", path)
+            found |= {each["id"]: each for each in page["templates"]}
+            path = page.get("next")
+        return found
+
+    def remove_template(self, id: str) -> None:
+        self._ask("DELETE", _template(id))
 
     def subscription(self, id: str) -> Json:
         return dict(self._ask("GET", _subscription(id)))
@@ -195,6 +281,32 @@ class Client:
             time.sleep(told.wait)
             told.waited()
 
+    def add_feed(self, url: str, **options: object) -> Json:
+        """Have a feed read from now on; options are `classes`, `home` and `charset`."""
+        return dict(self._ask("POST", "/v1/feeds", json={"url": url, **options}))
+
+    def feeds(self) -> Iterator[Json]:
+        """All that are read."""
+        path: str | None = "/v1/feeds"
+        while path is not None:
+            page = self._ask("GET", path)
+            yield from page["feeds"]
+            path = page.get("next")
+
+    def feed(self, id: str) -> Json:
+        return dict(self._ask("GET", _feed(id)))
+
+    def remove_feed(self, id: str) -> None:
+        self._ask("DELETE", _feed(id))
+
+    def poll_feed(self, id: str) -> Json:
+        """Have it asked for now; how it does then."""
+        return dict(self._ask("POST", _feed(id, "poll"), timeout=_POLL))
+
+    def feed_address(self, id: str) -> str:
+        """Where a subscription can be read as an Atom feed, by whoever has this address. The one before it ends."""
+        return str(self._ask("POST", _subscription(id, "feed", "key"))["url"])
+
     def status(self) -> Json:
         return dict(self._ask("GET", "/v1/status"))
 
@@ -224,8 +336,42 @@ class AsyncClient:
     async def publish(self, data: bytes, media_type: str) -> Json:
         return dict(await self._ask("POST", "/v1/events", content=data, headers={"content-type": media_type}))
 
-    async def subscribe(self, id: str, query: str, dialect: Dialect = "sparql", **options: object) -> Json:
+    async def subscribe(
+        self, id: str, query: str | None = None, dialect: Dialect = "sparql", **options: object
+    ) -> Json:
         return dict(await self._ask("PUT", _subscription(id), json=_wanted(query, dialect, options)))
+
+    async def subscribe_many(self, template: str, rows: Iterable[Mapping[str, object]]) -> Json:
+        done = _Registered()
+        for body in _lines(rows):
+            try:
+                done.add(await self._ask("POST", _template(template, "instances"), content=body, headers=_LINES))
+            except ClientError as error:
+                done.refused(error)
+        return done.told
+
+    async def template(
+        self,
+        id: str,
+        query: str,
+        parameters: Mapping[str, object],
+        dialect: Dialect = "sparql",
+        *,
+        description: str | None = None,
+    ) -> Json:
+        return dict(await self._ask("PUT", _template(id), json=_definition(query, parameters, dialect, description)))
+
+    async def templates(self) -> dict[str, Json]:
+        found: dict[str, Json] = {}
+        path: str | None = "/v1/templates"
+        while path is not None:
+            page = await self._ask("GET", path)
+            found |= {each["id"]: each for each in page["templates"]}
+            path = page.get("next")
+        return found
+
+    async def remove_template(self, id: str) -> None:
+        await self._ask("DELETE", _template(id))
 
     async def subscription(self, id: str) -> Json:
         return dict(await self._ask("GET", _subscription(id)))
@@ -264,6 +410,33 @@ class AsyncClient:
                 told.lost(error)
             await asyncio.sleep(told.wait)
             told.waited()
+
+    async def add_feed(self, url: str, **options: object) -> Json:
+        """Have a feed read from now on; options are `classes`, `home` and `charset`."""
+        return dict(await self._ask("POST", "/v1/feeds", json={"url": url, **options}))
+
+    async def feeds(self) -> AsyncIterator[Json]:
+        """All that are read."""
+        path: str | None = "/v1/feeds"
+        while path is not None:
+            page = await self._ask("GET", path)
+            for feed in page["feeds"]:
+                yield feed
+            path = page.get("next")
+
+    async def feed(self, id: str) -> Json:
+        return dict(await self._ask("GET", _feed(id)))
+
+    async def remove_feed(self, id: str) -> None:
+        await self._ask("DELETE", _feed(id))
+
+    async def poll_feed(self, id: str) -> Json:
+        """Have it asked for now; how it does then."""
+        return dict(await self._ask("POST", _feed(id, "poll"), timeout=_POLL))
+
+    async def feed_address(self, id: str) -> str:
+        """Where a subscription can be read as an Atom feed, by whoever has this address. The one before it ends."""
+        return str((await self._ask("POST", _subscription(id, "feed", "key")))["url"])
 
     async def status(self) -> Json:
         return dict(await self._ask("GET", "/v1/status"))

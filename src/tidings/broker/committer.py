@@ -13,6 +13,7 @@ from concurrent.futures import Future
 from dataclasses import dataclass, field
 from itertools import takewhile
 from threading import Condition, Thread
+from time import monotonic, sleep
 from typing import Any, Generic, TypeVar
 
 from tidings.errors import BrokerError
@@ -22,6 +23,11 @@ R = TypeVar("R")
 
 Together = Callable[[Sequence[A]], Sequence[R]]
 """Does several, durably, and gives the outcome of each: an exception for one that was refused."""
+
+
+_PACE = 0.008
+"""Seconds from the beginning of one group to that of the next, where several publish at the same time: a group costs
+more than what is in it, and who waits this little shares it. Who publishes alone does not wait."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +72,14 @@ class Committer:
         self._thread.join()
 
     def _run(self) -> None:
-        while taken := self._next():
+        begun, several = 0.0, False
+        while True:
+            if several:
+                sleep(max(0.0, begun + _PACE - monotonic()))
+            taken = self._next()
+            if not taken:
+                return
+            begun, several = monotonic(), len(taken) > 1
             # Who has stopped waiting before it began does not get it; from now on he does, whether he waits or not.
             jobs = [job for job in taken if job.outcome.set_running_or_notify_cancel()]
             if not jobs:

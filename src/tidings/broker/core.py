@@ -306,30 +306,43 @@ class Core:
         self.change(partial(self._note, by=by, what=what, object=object))
 
     def register(self, wanted: Wanted, form: Query, by: Who = PROGRAM) -> Future[Registered]:
-        def write(writer: sqlite3.Connection) -> Registered:
-            looked = None
-            if wanted.since is not None:
-                first = log.first_since(writer, wanted.since)
-                looked = None if first is None else first - 1
-            done = subscriptions.register(writer, wanted, self.now(), self._last, looked)
-            what: What = "renew" if not done.new else "subscribe" if done.before is None else "replace"
-            self._note(writer, by, what, wanted.id)
-            return done
+        return self.change(partial(self._register, wanted=wanted, by=by), partial(self._stands, form=form))
 
-        def then(done: Registered) -> None:
-            if done.new:
-                self.stream_of[done.standing.number] = done.standing.stream
-                if done.before is not None:
-                    self.matching.take(done.before.number)
-                    others = done.before.stream != done.standing.stream
-                    if self.paused.pop(done.before.stream, None) is not None or others:
-                        # Who listens to that one is told that it goes on, or that it is over.
-                        self._ring({done.before.stream: ()})
-                    if others:
-                        self.backlog.forget(done.before.stream)
-                self.matching.put(done.standing.number, form)
+    def register_many(self, those: Sequence[tuple[Wanted, Query]], by: Who = PROGRAM) -> Future[list[Registered]]:
+        """All of them, in one transaction, in this order."""
+
+        def write(writer: sqlite3.Connection) -> list[Registered]:
+            return [self._register(writer, wanted, by) for wanted, _ in those]
+
+        def then(done: list[Registered]) -> None:
+            for each, (_, form) in zip(done, those, strict=True):
+                self._stands(each, form)
 
         return self.change(write, then)
+
+    def _register(self, writer: sqlite3.Connection, wanted: Wanted, by: Who) -> Registered:
+        looked = None
+        if wanted.since is not None:
+            first = log.first_since(writer, wanted.since)
+            looked = None if first is None else first - 1
+        done = subscriptions.register(writer, wanted, self.now(), self._last, looked)
+        what: What = "renew" if not done.new else "subscribe" if done.before is None else "replace"
+        self._note(writer, by, what, wanted.id)
+        return done
+
+    def _stands(self, done: Registered, form: Query) -> None:
+        if not done.new:
+            return
+        self.stream_of[done.standing.number] = done.standing.stream
+        if done.before is not None:
+            self.matching.take(done.before.number)
+            others = done.before.stream != done.standing.stream
+            if self.paused.pop(done.before.stream, None) is not None or others:
+                # Who listens to that one is told that it goes on, or that it is over.
+                self._ring({done.before.stream: ()})
+            if others:
+                self.backlog.forget(done.before.stream)
+        self.matching.put(done.standing.number, form)
 
     def learn(self, knowledge: Knowledge, by: Who = PROGRAM) -> Future[list[str]]:
         """Go on with another ontology. Which subscriptions had to be compiled anew."""
@@ -426,7 +439,7 @@ class Core:
         def then(those: list[Standing]) -> None:
             looks_back = any(each.since is not None for each in those)
             left = None if looks_back else self.newest.left((each.number for each in those), place.seq)
-            self.backlog.acknowledged(place.stream, left)
+            self.backlog.acknowledged(place.stream, place.seq, left)
 
         return self.change(write, then)
 
@@ -481,6 +494,11 @@ class Core:
     def matched(self, stream: int, after: int, limit: int) -> list[tuple[Standing, Logged]]:
         """Up to so many notifications of a stream behind that event, in order."""
         return streams.matched(self.database, self.newest, Cursor(stream, after), self.told, limit, _PAGE_BYTES)
+
+    def matched_before(self, stream: int, before: int | None, limit: int) -> list[tuple[Standing, Logged]]:
+        """The same backwards: before that event, or the newest, the newest first."""
+        upto = self.last + 1 if before is None else before
+        return streams.newest_before(self.database, self.newest, stream, upto, self.told, limit, _PAGE_BYTES)
 
     def look_back(self, standing: Standing) -> None:
         """Match it with the events from before it, and wait until that is done, or the broker ends.

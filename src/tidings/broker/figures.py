@@ -13,6 +13,7 @@ from time import perf_counter
 
 SECONDS = (0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
 COUNTS = (0, 1, 3, 10, 30, 100, 300, 1_000, 3_000, 10_000, 30_000, 100_000)
+HOURS = (1, 10, 60, 300, 900, 1_800, 3_600, 14_400, 86_400, 604_800)
 SIZES = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000)
 
 
@@ -91,6 +92,7 @@ class Figures:
     def __init__(self) -> None:
         self.stages = {stage: Histogram(SECONDS) for stage in ("wait", "match", "write")}
         self.delivery = {way: Histogram(SECONDS) for way in ("stream", "webhook")}
+        self.feed_delay = Histogram(HOURS)
         self.together = Histogram(SIZES)
         self.candidates = Histogram(COUNTS)
         self.verified = Verifying()
@@ -129,6 +131,11 @@ class Figures:
         for name, help in COUNTERS.items():
             yield from _headed(f"tidings_{name}_total", "counter", help)
             yield f"tidings_{name}_total {counts.get(name, 0)}"
+        yield from _headed("tidings_feed_polls_total", "counter", "Documents of feeds, by what became of them.")
+        for outcome in POLLS:
+            yield f"tidings_feed_polls_total{{{labelled(outcome=outcome)}}} {counts.get(f'feed_polls:{outcome}', 0)}"
+        yield from _headed("tidings_feed_delay_seconds", "histogram", "From the date of an item to its event.")
+        yield from self.feed_delay.lines("tidings_feed_delay_seconds")
         yield from _headed("tidings_publish_seconds", "histogram", "What a group of events took, by stage.")
         for stage, histogram in self.stages.items():
             yield from histogram.lines("tidings_publish_seconds", f'stage="{stage}"')
@@ -152,11 +159,21 @@ COUNTERS = {
     "limited": "Requests that came too fast.",
     "refused": "Requests without a token that is good for them.",
     "told_pages": "Notifications that were fetched in pages.",
+    "told_feeds": "Notifications that were read as entries of feeds.",
     "told_streams": "Notifications that were sent in streams.",
     "told_webhooks": "Notifications that webhooks took.",
     "webhook_failures": "Times that a webhook did not take one.",
     "dead_letters": "Notifications that were given up.",
+    "feed_items_new": "Items of feeds that had not been.",
+    "feed_items_updated": "Items of feeds that said something else than before.",
+    "feed_items_repeated": "Items of feeds that said what they had said.",
+    "websub_unsigned": "What came as if from a hub, and was not signed by it.",
+    "hub_told": "Pages of feeds that were sent to who had asked this server as a hub.",
+    "hub_failures": "Times that one of them did not take it.",
 }
+
+POLLS = ("changed", "same", "not modified", "pushed", "ill-formed", "refused", "unreachable", "gone")
+"""What can become of the document of a feed."""
 
 
 def labelled(**labels: str) -> str:

@@ -28,7 +28,8 @@ from tidings.broker.payloads import told
 from tidings.broker.receiving import Notification, Subscription
 from tidings.broker.subscriptions import Standing
 from tidings.delivery import webhooks
-from tidings.delivery.webhooks import EVENT_TYPE, MISSED_TYPE, PAUSED_TYPE, Endpoint
+from tidings.delivery.addresses import Endpoint, address_of
+from tidings.delivery.webhooks import EVENT_TYPE, MISSED_TYPE, PAUSED_TYPE
 from tidings.errors import DeliveryError, TidingsError, UsageError
 
 _log = logging.getLogger("tidings")
@@ -291,7 +292,7 @@ class Hooks:
         when: str | None,
         data: Mapping[str, object],
     ) -> None:
-        address = webhooks.address_of(endpoint, private=self._private)
+        address = address_of(endpoint, private=self._private)
         body = webhooks.cloud_event(id, self._source, standing.id, when, data, kind)
         headers = webhooks.signed(self.secret(standing), id, int(time.time()), body)
         webhooks.post(endpoint, address, body, headers, self._patience.timeout)

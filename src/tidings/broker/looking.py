@@ -46,3 +46,11 @@ def earlier(reader: sqlite3.Connection, number: int, after: int, limit: int) -> 
         "SELECT seq FROM earlier WHERE number = ? AND seq > ? ORDER BY seq LIMIT ?", (number, after, limit)
     )
     return [row[0] for row in rows]
+
+
+def earlier_before(reader: sqlite3.Connection, number: int, before: int, limit: int) -> list[int]:
+    """The same backwards: up to so many before that one, the newest first."""
+    rows = reader.execute(
+        "SELECT seq FROM earlier WHERE number = ? AND seq < ? ORDER BY seq DESC LIMIT ?", (number, before, limit)
+    )
+    return [row[0] for row in rows]

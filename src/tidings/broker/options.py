@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import dataclass, fields, replace
 from datetime import timedelta
 from typing import Literal, TypeAlias, get_args
 
-from tidings.delivery.webhooks import Endpoint
+from tidings.delivery.addresses import Endpoint
 from tidings.errors import UsageError
 from tidings.rdf.formats import Format
 
@@ -20,6 +20,7 @@ _LONGEST = 256
 """Characters of a label, or of its value."""
 
 _LONGEST_TTL = timedelta(days=36_500)
+_MADE = {"template", "template_version", "parameters"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +34,8 @@ class Carries:
 @dataclass(frozen=True, slots=True)
 class Options:
     """`payload` is what a notification carries, `format` the media type of the RDF in it; `labels` are the subscriber's
-    own; `ttl` is in seconds, from each time that it is registered.
+    own; `ttl` is in seconds, from each time that it is registered. What it was made of is kept with these: a template,
+    which version of it, and the values that were given.
     """
 
     payload: Payload = "bindings"
@@ -41,6 +43,9 @@ class Options:
     ttl: float | None = None
     webhook: str | None = None
     format: str | None = None
+    template: str | None = None
+    template_version: int | None = None
+    parameters: Mapping[str, object] | None = None
 
     @property
     def carries(self) -> Carries:
@@ -49,7 +54,7 @@ class Options:
     @staticmethod
     def of(given: Mapping[str, object]) -> Options:
         """A `UsageError` says what is wrong with them."""
-        known = {field.name for field in fields(Options)}
+        known = {field.name for field in fields(Options)} - _MADE
         for name in given:
             if name not in known:
                 raise UsageError(f"there is no option '{name}'; there are {', '.join(sorted(known))}")
@@ -63,7 +68,10 @@ class Options:
 
     def told(self) -> dict[str, object]:
         """What is given, by name."""
-        return {name: value for name, value in asdict(self).items() if value is not None}
+        return {name: value for name in _NAMES if (value := getattr(self, name)) is not None}
+
+    def made_of(self, template: str, version: int, parameters: Mapping[str, object]) -> Options:
+        return replace(self, template=template, template_version=version, parameters=parameters)
 
     def to_json(self) -> str:
         return json.dumps(self.told(), sort_keys=True)
@@ -71,6 +79,9 @@ class Options:
     @staticmethod
     def of_json(text: str) -> Options:
         return replace(Options(), **json.loads(text))
+
+
+_NAMES = tuple(field.name for field in fields(Options))
 
 
 def payload_of(given: object) -> Payload:

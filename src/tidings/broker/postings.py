@@ -8,8 +8,8 @@ follows from the log, and can be made again from that.
 from __future__ import annotations
 
 import sqlite3
-from bisect import bisect_right
-from collections import defaultdict
+from bisect import bisect_left, bisect_right
+from collections import defaultdict, deque
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from threading import Lock
@@ -28,6 +28,9 @@ _TOGETHER = 8
 """So many blocks of about the same size become one."""
 
 _LARGEST = BLOCK * _TOGETHER**2
+
+_STRETCH = 512
+"""So many of the newest events are forgotten together, when they are in blocks."""
 
 _COLUMNS = "first, last, low, high, numbers, seqs, crc"
 _ROW = 8_192
@@ -76,8 +79,10 @@ class Turned:
     rows: list[tuple[int, int, int, int, bytes, bytes, int]]
 
 
-def next_block(reader: sqlite3.Connection, upto: int) -> Turned | None:
-    """The next block there should be: several of one size put together, or else of events up to this one."""
+def next_block(reader: sqlite3.Connection, upto: int, newest: Newest | None = None) -> Turned | None:
+    """The next block there should be: several of one size put together, or else of events up to this one: from memory
+    where they are there, for the log has them with all that they say.
+    """
     there = blocks(reader)
     several = there[-_TOGETHER:]
     if _go_together(several):
@@ -89,7 +94,8 @@ def next_block(reader: sqlite3.Connection, upto: int) -> Turned | None:
     if upto - first + 1 < BLOCK:
         return None
     block = Block(first, first + BLOCK - 1)
-    return _turned(block, Pairs.of(matched_between(reader, first - 1, block.last)))
+    found = None if newest is None else newest.between(first - 1, block.last)
+    return _turned(block, Pairs.of(matched_between(reader, first - 1, block.last) if found is None else found))
 
 
 def _go_together(several: Sequence[Block]) -> bool:
@@ -183,44 +189,102 @@ def written(database: sqlite3.Connection, number: int, after: int, limit: int) -
     return found
 
 
+def written_before(database: sqlite3.Connection, number: int, before: int, limit: int) -> list[int]:
+    """The same backwards: up to so many before that one, the newest first."""
+    rows = database.execute(
+        f"SELECT {_COLUMNS} FROM postings WHERE first < ? AND low <= ? AND high >= ? "
+        "ORDER BY first DESC, last DESC, low DESC, high DESC, rowid DESC",
+        (before, number, number),
+    )
+    found: list[int] = []
+    for row in rows:
+        pairs = _pairs(*row)
+        low, high = np.searchsorted(pairs.numbers, [number, number + 1])
+        here = pairs.seqs[low:high]
+        found += here[here < before][::-1][: limit - len(found)].tolist()
+        if len(found) >= limit:
+            break
+    return found
+
+
 # ------------------------------------------------------------------------------------------------------------ in memory
 
 
+class _Stretch:
+    """Some of the newest events, one after the other. By subscription they are sorted when somebody asks."""
+
+    __slots__ = ("_seqs", "_sorted", "events")
+
+    def __init__(self) -> None:
+        self.events: list[tuple[int, Numbers]] = []
+        self._seqs: defaultdict[int, list[int]] = defaultdict(list)
+        self._sorted = 0
+
+    def seqs(self, number: int) -> Sequence[int]:
+        for seq, numbers in self.events[self._sorted :]:
+            for each in numbers.tolist():
+                self._seqs[each].append(seq)
+        self._sorted = len(self.events)
+        return self._seqs.get(number, ())
+
+
 class Newest:
-    """What the newest events matched, by subscription: those that are in no block yet."""
+    """What the newest events matched: those that are in no block yet."""
 
     def __init__(self, database: sqlite3.Connection, last: int) -> None:
         self._lock = Lock()
-        self._seqs: defaultdict[int, list[int]] = defaultdict(list)
+        self._stretches: deque[_Stretch] = deque()
         self._after = covered(database)
         for seq, numbers in matched_between(database, self._after, last):
             self.add(seq, numbers)
 
     def add(self, seq: int, numbers: Numbers) -> None:
         with self._lock:
-            for number in numbers.tolist():
-                self._seqs[number].append(seq)
+            if not self._stretches or len(self._stretches[-1].events) >= _STRETCH:
+                self._stretches.append(_Stretch())
+            self._stretches[-1].events.append((seq, numbers))
+
+    def between(self, after: int, last: int) -> list[tuple[int, Numbers]] | None:
+        """What the events behind the one, up to the other, matched; None where some of it may be in blocks."""
+        with self._lock:
+            if after < self._after:
+                return None
+            return [each for stretch in self._stretches for each in stretch.events if after < each[0] <= last]
 
     def behind(self, number: int, after: int) -> list[int]:
         with self._lock:
-            seqs = self._seqs.get(number, [])
-            return seqs[bisect_right(seqs, after) :]
+            return self._behind(number, after)
+
+    def before(self, number: int, before: int, limit: int) -> list[int]:
+        """Up to so many before that event, the newest first."""
+        with self._lock:
+            found: list[int] = []
+            for stretch in reversed(self._stretches):
+                seqs = stretch.seqs(number)
+                start, end = bisect_right(seqs, self._after), bisect_left(seqs, before)
+                found += seqs[start:end][::-1]
+                if len(found) >= limit:
+                    break
+            return found[:limit]
 
     def left(self, numbers: Iterable[int], after: int) -> int | None:
         """How many these matched behind that event; None where some of it may be in blocks."""
         with self._lock:
             if after < self._after:
                 return None
-            those = (self._seqs.get(number, []) for number in numbers)
-            return sum(len(seqs) - bisect_right(seqs, after) for seqs in those)
+            return sum(len(self._behind(number, after)) for number in numbers)
 
     def forget(self, upto: int) -> None:
         """These are in blocks now."""
         with self._lock:
             self._after = max(self._after, upto)
-            for number in [number for number, seqs in self._seqs.items() if seqs[0] <= upto]:
-                left = [seq for seq in self._seqs[number] if seq > upto]
-                if left:
-                    self._seqs[number] = left
-                else:
-                    del self._seqs[number]
+            while self._stretches and self._stretches[0].events[-1][0] <= upto:
+                self._stretches.popleft()
+
+    def _behind(self, number: int, after: int) -> list[int]:
+        after = max(after, self._after)
+        found: list[int] = []
+        for stretch in self._stretches:
+            seqs = stretch.seqs(number)
+            found += seqs[bisect_right(seqs, after) :]
+        return found

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Collection, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 
-from tidings.broker import log, postings, subscriptions
+import numpy as np
+
+from tidings.broker import gone, log, postings
+from tidings.broker.gone import Places
+from tidings.broker.postings import Newest, Pairs
 from tidings.errors import UsageError
 
-_STRETCH = 200
+_STRETCH = 100
 """Events that go in one transaction: those that are published meanwhile wait for it."""
 
 
@@ -59,24 +63,50 @@ def used(reader: sqlite3.Connection) -> int:
     return (pages - free) * size
 
 
-def remove(writer: sqlite3.Connection, upto: int, stream_of: Mapping[int, int]) -> Collection[int] | None:
-    """Remove the next stretch of the events up to this one, and write down for each stream what is gone. The streams;
-    None where there was nothing to remove.
+def losing(
+    reader: sqlite3.Connection, upto: int, newest: Newest, stream_of: Mapping[int, int]
+) -> tuple[Places, Places] | None:
+    """The streams that lose notifications when the events up to this one go, and for each of these its event, in order;
+    None where there are no such events.
     """
-    rows = writer.execute("SELECT seq FROM events WHERE seq <= ? ORDER BY seq LIMIT ?", (upto, _STRETCH)).fetchall()
-    if not rows:
+    [first] = reader.execute("SELECT min(seq) FROM events WHERE seq <= ?", (upto,)).fetchone()
+    if first is None:
         return None
-    last = rows[-1][0]
-    gone: dict[int, int] = {}
-    for seq, numbers in log.matched_between(writer, 0, last):
-        gone.update((stream_of[number], seq) for number in numbers.tolist() if number in stream_of)
-    for number, seq in writer.execute("SELECT number, max(seq) FROM earlier WHERE seq <= ? GROUP BY number", (last,)):
-        stream = stream_of.get(number)
-        if stream is not None:
-            gone[stream] = max(seq, gone.get(stream, 0))
-    for stream, seq in gone.items():
-        subscriptions.drop(writer, stream, seq)
+    streams, seqs = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
+    for pairs in _matched(reader, first - 1, upto, newest):
+        among = (pairs.seqs >= first) & (pairs.seqs <= upto)
+        found = np.array([stream_of.get(number, -1) for number in pairs.numbers[among].tolist()], np.int64)
+        streams.append(found[found >= 0])
+        seqs.append(pairs.seqs[among][found >= 0])
+    order = np.argsort(every := np.concatenate(seqs), kind="stable")
+    return np.concatenate(streams)[order], every[order]
+
+
+def _matched(reader: sqlite3.Connection, after: int, upto: int, newest: Newest) -> Iterator[Pairs]:
+    """What the events behind the one, up to the other, matched, and some around them: from blocks, as far as these
+    reach.
+    """
+    while after < upto and (block := postings.block_behind(reader, after)) is not None:
+        yield postings.pairs_of(reader, block)
+        after = block.last
+    if after < upto:
+        found = newest.between(after, upto)
+        yield Pairs.of(log.matched_between(reader, after, upto) if found is None else found)
+
+
+def remove(writer: sqlite3.Connection, upto: int, stream_of: Mapping[int, int]) -> bool:
+    """Remove the next stretch of the events up to this one; whether there was one. What streams lose by that has been
+    written down before, but for those that look back, who may find more at any time.
+    """
+    [last] = writer.execute(
+        "SELECT max(seq) FROM (SELECT seq FROM events WHERE seq <= ? ORDER BY seq LIMIT ?)", (upto, _STRETCH)
+    ).fetchone()
+    if last is None:
+        return False
+    rows = writer.execute("SELECT number, max(seq) FROM earlier WHERE seq <= ? GROUP BY number", (last,))
+    lost = np.array([(stream_of[number], seq) for number, seq in rows if number in stream_of], np.int64).reshape(-1, 2)
+    gone.write(writer, lost[:, 0], lost[:, 1])
     writer.execute("DELETE FROM events WHERE seq <= ?", (last,))
     writer.execute("DELETE FROM earlier WHERE seq <= ?", (last,))
     postings.drop_blocks(writer, last)
-    return gone.keys()
+    return True

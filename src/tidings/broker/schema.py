@@ -4,10 +4,16 @@ events          one row each, in the order in which they were accepted, with the
 postings        the same turned round, for stretches of events that are past: by subscription, which events
 earlier         what subscriptions matched that looked back on events from before them
 subscriptions   one row for each version of each subscription; versions that follow one another are a stream
+gone            up to which event the notifications of streams are gone, for events that were removed
 dead            notifications that a webhook did not take
 tokens          who may do what
 audit           who did what
 windows         where events are matched elsewhere: for which of these each version was active
+templates       subscriptions with parameters, the last version of each
+feeds           the feeds that are read, and how far
+websub          with which hubs it was agreed that they tell of these
+feed_keys       by which subscriptions can be read as feeds
+hub             who is told of what is new in those
 meta            what there is one of
 """
 
@@ -121,6 +127,12 @@ _SUMMED = {
     "meta": "key, value",
     "windows": "number, after, until",
     "earlier": "number, seq",
+    "templates": "tenant, id, version, definition, complexity, created",
+    "feeds": "number, id, url, options, state, problem, status, etag, modified, version, hints, schedule, "
+    "tenant, token, added, polled",
+    "websub": "callback, feed, hub, topic, state, problem, asked, expires",
+    "feed_keys": "number, tenant, id, version",
+    "hub": "number, tenant, id, topic, callback, secret, expires, told, failures",
 }
 """What is summed up in `crc`, by table."""
 
@@ -154,8 +166,13 @@ DELETE FROM postings;
 ALTER TABLE postings ADD COLUMN crc INTEGER;
 """
 
-SOUND = f"crc IS tidings_sum({_SUMMED['subscriptions']})"
-"""Whether a row of subscriptions is as it was written."""
+
+def sound(table: str) -> str:
+    """Whether a row of a table is as it was written, for a query to ask."""
+    return f"crc IS tidings_sum({_SUMMED[table]})"
+
+
+SOUND = sound("subscriptions")
 
 _WINDOWS = """
 CREATE TABLE windows (
@@ -188,11 +205,92 @@ def _windows(database: sqlite3.Connection) -> None:
         )
 
 
+_GONE = """
+CREATE TABLE gone (
+    place INTEGER PRIMARY KEY,  -- the streams of this row, by their numbers
+    marks BLOB NOT NULL,        -- for each, up to which event notifications are gone, 8 bytes
+    crc INTEGER NOT NULL        -- of both
+);
+"""
+
+_TEMPLATES = f"""
+CREATE TABLE templates (
+    tenant TEXT NOT NULL,
+    id TEXT NOT NULL,
+    version INTEGER NOT NULL,
+    definition TEXT,            -- JSON; NULL where it was deleted: the next one of this id goes on counting
+    complexity INTEGER NOT NULL,
+    created INTEGER NOT NULL,   -- microseconds since 1970
+    UNIQUE (tenant, id)
+);
+{_sums("templates", "rowid")}
+"""
+
+_FEEDS = f"""
+CREATE TABLE feeds (
+    number INTEGER PRIMARY KEY AUTOINCREMENT,
+    id TEXT NOT NULL UNIQUE,
+    url TEXT NOT NULL UNIQUE,
+    options TEXT NOT NULL,      -- JSON
+    state TEXT NOT NULL,        -- active, gone
+    problem TEXT NOT NULL,      -- what was wrong the last time
+    status INTEGER,             -- what was answered the last time
+    etag TEXT,
+    modified TEXT,
+    version TEXT NOT NULL,      -- what it is written in
+    hints TEXT NOT NULL,        -- JSON: what it says of when to ask for it, and who would tell
+    schedule TEXT NOT NULL,     -- JSON: when it is asked for
+    tenant TEXT NOT NULL,       -- of who added it
+    token TEXT NOT NULL,
+    added INTEGER NOT NULL,     -- microseconds since 1970
+    polled INTEGER,
+    items BLOB NOT NULL         -- what its items have said; if it is lost, they are repeats
+);
+{_sums("feeds", "number")}
+CREATE TABLE websub (
+    callback TEXT PRIMARY KEY,  -- the end of the address that a hub is given
+    feed INTEGER NOT NULL,      -- the number of one
+    hub TEXT NOT NULL,
+    topic TEXT NOT NULL,
+    state TEXT NOT NULL,        -- asked, active, refused, leaving
+    problem TEXT NOT NULL,
+    asked INTEGER NOT NULL,     -- microseconds since 1970
+    expires INTEGER             -- when the lease ends
+) WITHOUT ROWID;
+CREATE INDEX websub_by_feed ON websub (feed);
+{_sums("websub", "callback")}
+CREATE TABLE feed_keys (
+    number INTEGER PRIMARY KEY AUTOINCREMENT,
+    tenant TEXT NOT NULL,
+    id TEXT NOT NULL,           -- of the subscription
+    version INTEGER NOT NULL,   -- those before it are no keys any more
+    UNIQUE (tenant, id)
+);
+{_sums("feed_keys", "number")}
+CREATE TABLE hub (
+    number INTEGER PRIMARY KEY AUTOINCREMENT,
+    tenant TEXT NOT NULL,
+    id TEXT NOT NULL,           -- of the subscription
+    topic TEXT NOT NULL,        -- the address of its feed, as the subscriber gave it
+    callback TEXT NOT NULL,
+    secret TEXT NOT NULL,       -- what he wants it signed with; empty: nothing
+    expires INTEGER NOT NULL,
+    told INTEGER NOT NULL,      -- he is done with events up to here
+    failures INTEGER NOT NULL,
+    UNIQUE (callback, topic)
+);
+CREATE INDEX hub_by_subscription ON hub (tenant, id);
+{_sums("hub", "number")}
+"""
+
 MIGRATIONS: Sequence[Callable[[sqlite3.Connection], None]] = (
     lambda database: _run(database, _FIRST),
     lambda database: _run(database, _SECOND),
     lambda database: _run(database, _THIRD),
     _windows,
+    lambda database: _run(database, _GONE),
+    lambda database: _run(database, _TEMPLATES),
+    lambda database: _run(database, _FEEDS),
 )
 """Each makes the next version of what there is; the first one begins with nothing."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+import sys
 from collections.abc import Mapping, Sequence
 from operator import itemgetter
 
@@ -13,6 +14,9 @@ from tidings.broker.log import Logged
 from tidings.broker.postings import Newest
 from tidings.broker.subscriptions import Standing
 from tidings.errors import CursorError
+
+_FEW = 16
+"""Events that are read at a time, where it is seen after them whether there is room for more."""
 
 
 def matched(
@@ -73,3 +77,42 @@ def _seqs(reader: sqlite3.Connection, standing: Standing, recent: list[int], aft
     if len(seqs) < limit:
         seqs += [seq for seq in recent if not seqs or seq > seqs[-1]]
     return seqs[:limit]
+
+
+def newest_before(
+    database: Database, newest: Newest, stream: int, before: int, told: int, limit: int, size: int
+) -> list[tuple[Standing, Logged]]:
+    """Up to so many before an event, and of about so many characters, the newest first; as far back as they are kept.
+    Of versions that still look back, what they have found so far.
+    """
+    while True:
+        with database.reading() as reader:
+            those = subscriptions.versions(reader, stream)
+        recent = {each.number: newest.before(each.number, before, limit) for each in those}
+        with database.reading() as reader:
+            _, dropped = subscriptions.progress(reader, stream)
+            pairs: set[tuple[int, int]] = set()
+            for each in those:
+                seqs = {*recent[each.number], *postings.written_before(reader, each.number, before, limit)}
+                if each.since is not None:
+                    seqs |= set(looking.earlier_before(reader, each.number, before, limit))
+                pairs |= {(seq, each.number) for seq in seqs if dropped < seq <= max(told, each.after)}
+            order = sorted(pairs, reverse=True)[:limit]
+            events = _newest(reader, [seq for seq, _ in order], size)
+        by_number = {each.number: each for each in those}
+        found = [(by_number[number], events[seq]) for seq, number in order if seq in events]
+        if found or len(order) < limit:
+            return found
+        before = order[-1][0]
+
+
+def _newest(reader: sqlite3.Connection, seqs: Sequence[int], size: int) -> dict[int, Logged]:
+    """The first of these events, until they have so many characters."""
+    found: dict[int, Logged] = {}
+    for start in range(0, len(seqs), _FEW):
+        some = log.by_seqs(reader, seqs[start : start + _FEW], sys.maxsize)
+        found |= some
+        size -= sum(len(each.event.body) for each in some.values())
+        if size <= 0:
+            break
+    return found

@@ -12,6 +12,7 @@ from dataclasses import dataclass, fields, replace
 from datetime import UTC, datetime
 from typing import Any, Literal, TypeAlias
 
+from tidings.broker import gone
 from tidings.broker.options import Options
 from tidings.broker.schema import SOUND, damaged
 from tidings.delivery.notification import FIRST_VERSION
@@ -245,15 +246,17 @@ def progress(database: sqlite3.Connection, stream: int) -> tuple[int, int]:
     row = database.execute(f"SELECT {SOUND}, acked, dropped FROM subscriptions WHERE number = ?", (stream,)).fetchone()
     if not row[0]:
         raise damaged(f"subscription {stream}")
-    return int(row[1]), int(row[2])
+    return int(row[1]), max(int(row[2]), gone.upto(database, stream))
 
 
 def positions(database: sqlite3.Connection) -> list[tuple[int, int]]:
     """Of all streams that stand: from which event on notifications wait."""
-    return database.execute(
+    rows = database.execute(
         "SELECT number, max(acked, dropped) FROM subscriptions WHERE number = stream AND stream IN "
         f"(SELECT stream FROM subscriptions WHERE {_THERE})"
     ).fetchall()
+    removed = gone.everywhere(database)
+    return [(stream, max(place, removed.get(stream, 0))) for stream, place in rows]
 
 
 def acknowledge(database: sqlite3.Connection, stream: int, seq: int) -> None:

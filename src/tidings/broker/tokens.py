@@ -15,7 +15,7 @@ from typing import Literal, TypeAlias, cast, get_args
 
 from tidings.errors import UsageError
 
-Scope: TypeAlias = Literal["publish", "subscribe", "admin"]
+Scope: TypeAlias = Literal["publish", "subscribe", "feeds", "admin"]
 SCOPES: tuple[Scope, ...] = get_args(Scope)
 
 _PREFIX = "tdg"

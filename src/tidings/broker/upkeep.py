@@ -9,13 +9,16 @@ from threading import Event as Flag
 from threading import Thread
 from typing import TYPE_CHECKING
 
-from tidings.broker import audit, postings, retention
+from tidings.broker import audit, gone, postings, retention
 from tidings.broker.retention import Retention
 
 if TYPE_CHECKING:
     from tidings.broker.core import Core
 
 _PAUSE = 1.0
+_BREATH = 0.01
+"""Seconds between two stretches of events that are removed: who publishes meanwhile has his turn."""
+
 _log = logging.getLogger("tidings")
 
 
@@ -74,7 +77,7 @@ class Upkeep:
         core = self._core
         while not self._over.is_set():
             with core.database.reading() as reader:
-                turned = postings.next_block(reader, core.told)
+                turned = postings.next_block(reader, core.told, core.newest)
             if turned is None:
                 return
             core.change(partial(postings.write, turned=turned)).result()
@@ -93,8 +96,8 @@ class Upkeep:
         assert self._keep.age is not None
         with self._core.database.reading() as reader:
             upto = retention.too_old(reader, self._keep.age, self._core.now())
-        while upto and self._remove(upto):
-            pass
+        if upto:
+            self._remove(upto)
 
     def _make_room_by_size(self, size: int) -> None:
         while not self._over.is_set():
@@ -105,7 +108,19 @@ class Upkeep:
                 return
 
     def _remove(self, upto: int) -> bool:
-        upto = min(upto, self._core.told)
-        gone = self._core.change(partial(retention.remove, upto=upto, stream_of=self._core.stream_of)).result()
-        self._core.backlog.stale(gone or ())
-        return gone is not None
+        """First who loses what is written down, then the events go, a stretch at a time: where that ends in the middle,
+        some notifications are called gone that are still there, and none is gone that is not called so.
+        """
+        core = self._core
+        upto = min(upto, core.told)
+        with core.database.reading() as reader:
+            lost = retention.losing(reader, upto, core.newest, core.stream_of)
+        if lost is None:
+            return False
+        streams, seqs = lost
+        core.change(partial(gone.write, streams=streams, seqs=seqs)).result()
+        core.backlog.removed(streams.tolist(), seqs.tolist())
+        remove = partial(retention.remove, upto=upto, stream_of=core.stream_of)
+        while core.change(remove).result() and not self._over.wait(_BREATH):
+            pass
+        return True

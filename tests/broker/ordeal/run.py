@@ -158,17 +158,21 @@ class Ordeal:
             known.add(each["id"])
 
     def _read(self, asking: Asking, owner: Owner, number: int) -> int:
-        """All of a stream that is there; up to which place it is gone."""
+        """All of a stream that is there; up to which place it is gone. More may go while this is looked for."""
         if owner.read(number):
             return 0
         places = [0, *(each.place for each in self._entries)]
-        low, high = 0, len(places) - 1
-        while high - low > 1:
-            middle = (low + high) // 2
-            there = asking.page(owner.id, f"{number}-{places[middle]}", 1, how="looking for what is left") is not None
-            low, high = (low, middle) if there else (middle, high)
-        assert owner.read_behind(number, places[high])
-        return places[high]
+        low = 0
+        while low < len(places) - 1:
+            high = len(places) - 1
+            while high - low > 1:
+                middle = (low + high) // 2
+                page = asking.page(owner.id, f"{number}-{places[middle]}", 1, how="looking for what is left")
+                low, high = (low, middle) if page is not None else (middle, high)
+            if owner.read_behind(number, places[high]):
+                return places[high]
+            low = high
+        raise AssertionError(f"nothing can be read of stream {number}, not even behind the last event")
 
     def _not_sent(self, owners: list[Owner]) -> str:
         """Who has not been sent all there is."""

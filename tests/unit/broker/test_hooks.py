@@ -21,7 +21,8 @@ from tidings.broker.cursors import Cursor
 from tidings.broker.hooks import Breaker, Hooks, Patience
 from tidings.broker.receiving import Subscription
 from tidings.broker.retention import Retention
-from tidings.delivery.webhooks import Endpoint, address_of, is_public, signed, written_secret
+from tidings.delivery.addresses import Endpoint, address_of, is_public
+from tidings.delivery.webhooks import signed, written_secret
 from tidings.errors import DeliveryError, UsageError
 
 QUICK = Patience(tries=3, first=0.01, longest=0.02, breaks=1_000, timeout=2)

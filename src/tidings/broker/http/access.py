@@ -15,6 +15,7 @@ from starlette.requests import Request
 from tidings.broker import tokens
 from tidings.broker.audit import Who
 from tidings.broker.core import Core
+from tidings.broker.feeds import keys
 from tidings.broker.http.problems import Problem
 from tidings.broker.http.rates import Rates
 from tidings.broker.tokens import SCOPES, Scope, Token
@@ -77,6 +78,22 @@ class Access:
             self._refuse(Who(token.tenant, token.name, address))
             raise Problem(HTTPStatus.FORBIDDEN, f"the token is not for this; it would have to be for '{scope}'")
         return Caller(token.tenant, token.scopes, token.name, address)
+
+    def anybody(self, request: Request) -> None:
+        """Whoever asks may; but not too often."""
+        self._check_rate(_address(request), "subscribe")
+
+    def reader(self, request: Request, id: str, key: str | None) -> Caller:
+        """Who may read this one subscription, by a key of it, or by a token."""
+        if key is None:
+            return self.caller(request, "subscribe")
+        self.anybody(request)
+        with self._core.database.reading() as reader:
+            tenant = keys.tenant_of(reader, self._core.key, id, key)
+        if tenant is None:
+            self._refuse(Who(token="(unknown key)", address=_address(request)))
+            raise Problem(HTTPStatus.NOT_FOUND, "there is no such feed, or this is no key to it")
+        return Caller(tenant, frozenset(), "(feed key)", _address(request))
 
     def _check_rate(self, asker: str, scope: Scope) -> None:
         wait = self._rates.wait((asker, scope == "publish"), monotonic())

@@ -16,13 +16,17 @@ from starlette.types import Receive, Scope, Send
 
 from tidings.broker import desk
 from tidings.broker.core import Core
+from tidings.broker.feeds.hub import Hub as Audience
+from tidings.broker.feeds.poller import Manner, Poller
 from tidings.broker.hooks import Hooks, Patience
 from tidings.broker.http import (
+    atom,
     audit,
     console,
     dead,
     events,
     explain,
+    feeds,
     log,
     metrics,
     notifications,
@@ -31,6 +35,8 @@ from tidings.broker.http import (
     recent,
     status,
     subscriptions,
+    templates,
+    websub,
 )
 from tidings.broker.http.access import Access
 from tidings.broker.http.front import Front
@@ -38,6 +44,8 @@ from tidings.broker.http.hub import Hub
 from tidings.broker.http.openapi import openapi
 from tidings.broker.http.outcomes import Outcomes
 from tidings.broker.http.service import Bounds, Service
+from tidings.broker.http.short import Application
+from tidings.broker.instances import Templates
 from tidings.errors import TidingsError
 
 Handler: TypeAlias = Callable[[Request], Awaitable[Response]]
@@ -78,6 +86,16 @@ _ROUTES = [
     _path("/v1/subscriptions/{id}/resume", POST=subscriptions.resume),
     _path("/v1/subscriptions/{id}/dead", GET=dead.several),
     _path("/v1/subscriptions/{id}/dead/{cursor}", POST=dead.again, DELETE=dead.forget),
+    _path("/v1/templates", GET=templates.several),
+    _path("/v1/templates/{id}", PUT=templates.put, GET=templates.get, DELETE=templates.delete),
+    _path("/v1/templates/{id}/instances", POST=templates.instances),
+    _path("/v1/subscriptions/{id}/feed", GET=atom.feed),
+    _path("/v1/subscriptions/{id}/feed/key", GET=atom.key, POST=atom.make_key, DELETE=atom.revoke_key),
+    _path("/v1/feeds", GET=feeds.several, POST=feeds.add),
+    _path("/v1/feeds/{id}", GET=feeds.get, DELETE=feeds.delete),
+    _path("/v1/feeds/{id}/poll", POST=feeds.poll),
+    _path("/v1/websub/{callback}", GET=websub.verify, POST=websub.told),
+    _path("/v1/hub", POST=websub.hub),
     *LOG_ROUTES,
     _path("/", GET=console.page),
     _path("/console/{name}", GET=console.file),
@@ -106,29 +124,36 @@ def application(
     bounds: Bounds | None = None,
     private: bool = False,
     patience: Patience | None = None,
+    feeds: Manner | None = None,
 ) -> Starlette:
     """The broker as an ASGI application. Where it is `open`, no token is needed, and `names` should say under which
     names, besides localhost and addresses, it is to be asked. Webhooks go to public addresses, and with `private` to
-    any.
+    any. `feeds` is how feeds are asked for.
     """
+    manner = feeds or Manner()
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
         hub, hooks = Hub(core), Hooks(core, private=private, patience=patience)
         limits = bounds or Bounds()
-        service = Service(core, Access(core, open=open, rate=limits.rate), limits, hub, hooks, Outcomes())
+        poller, audience = Poller(core, manner), Audience(core, open=open, private=private, patience=patience)
+        access = Access(core, open=open, rate=limits.rate)
+        service = Service(core, access, limits, hub, hooks, Outcomes(), Templates(core), poller, audience, manner.base)
         app.state.service = service
         app.state.door = log.Door(desk.Front(core), service.access, limits)
         yield
         hub.close()
+        poller.close()
+        audience.close()
         hooks.close()
 
-    app = Starlette(
+    app = Application(
         routes=_ROUTES,
         middleware=[Middleware(Front, names=names)],
         exception_handlers=WRONG,
         lifespan=lifespan,
     )
+    app.front = Front(app, names)
     # A path is what it is: nobody is sent elsewhere, by a name that he himself has given.
     app.router.redirect_slashes = False
     return app

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import zlib
 from collections.abc import Callable, Mapping
 from http import HTTPStatus
 from typing import Any
@@ -12,15 +11,13 @@ from typing import Any
 from starlette.requests import Request
 
 from tidings.broker.http.problems import Problem
+from tidings.delivery.packed import Gzip, PackedError
 
 GRACE = 30.0
 """Seconds that a body may take, however small it is."""
 
 SLOWEST = 16_384
 """Bytes a second that have to come beyond that: who sends less holds a place that others want."""
-
-_MEMBERS = 10_000
-"""Members of a gzip file: it may be one after the other, but not for ever."""
 
 
 async def body_of(request: Request, most: int) -> bytes:
@@ -46,11 +43,13 @@ async def body_of(request: Request, most: int) -> bytes:
                 if more:
                     deadline += len(chunk) / SLOWEST
                     patience.reschedule(deadline)
+        end()
+    except PackedError as error:
+        raise Problem(HTTPStatus.BAD_REQUEST, str(error)) from error
     except TimeoutError as error:
         raise Problem(
             HTTPStatus.REQUEST_TIMEOUT, "the body came too slowly", headers={"connection": "close"}
         ) from error
-    end()
     return b"".join(pieces)
 
 
@@ -73,49 +72,13 @@ def _unpacking(encoding: str, most: int) -> tuple[Callable[[bytes], bytes], Call
         case "identity" | "":
             return bytes, lambda: None
         case "gzip":
-            gzip = _Gzip(most)
+            gzip = Gzip(most)
             return gzip.unpack, gzip.end
     raise Problem(
         HTTPStatus.UNSUPPORTED_MEDIA_TYPE,
         f"the content encoding {encoding[:50]!r} is not known here; gzip is",
         headers={"accept-encoding": "gzip"},
     )
-
-
-class _Gzip:
-    """A gzip file, of one member or several. Never more than a little beyond what is allowed is unpacked."""
-
-    def __init__(self, most: int) -> None:
-        self._inflate = zlib.decompressobj(16 + zlib.MAX_WBITS)
-        self._most = most
-        self._size = 0
-        self._members = 1
-        self._begun = False
-
-    def unpack(self, chunk: bytes) -> bytes:
-        pieces: list[bytes] = []
-        while chunk and self._size <= self._most:
-            if self._inflate.eof:
-                self._next_member()
-            self._begun = True
-            try:
-                piece = self._inflate.decompress(chunk, self._most - self._size + 1)
-            except zlib.error as error:
-                raise Problem(HTTPStatus.BAD_REQUEST, f"the body is not gzip: {error}") from error
-            self._size += len(piece)
-            pieces.append(piece)
-            chunk = self._inflate.unused_data
-        return b"".join(pieces)
-
-    def end(self) -> None:
-        if self._begun and not self._inflate.eof:
-            raise Problem(HTTPStatus.BAD_REQUEST, "the body is not gzip: it ends in the middle")
-
-    def _next_member(self) -> None:
-        self._members += 1
-        if self._members > _MEMBERS:
-            raise Problem(HTTPStatus.BAD_REQUEST, f"the body is gzip of more than {_MEMBERS:,} members")
-        self._inflate = zlib.decompressobj(16 + zlib.MAX_WBITS)
 
 
 # ---------------------------------------------------------------------------------------------------------------- kinds
@@ -146,6 +109,21 @@ async def json_of(request: Request, most: int, *names: str) -> Mapping[str, Any]
 
 def object_of(body: bytes) -> Mapping[str, Any]:
     """A JSON object. A member that is null is none."""
+    found = value_of(body)
+    if not isinstance(found, dict):
+        raise Problem(HTTPStatus.BAD_REQUEST, "the body should be a JSON object")
+    check_members(found)
+    return found
+
+
+def check_members(found: Mapping[str, Any]) -> None:
+    for name, value in found.items():
+        if value is None:
+            raise Problem(HTTPStatus.BAD_REQUEST, f"{name!r:.100} is null; leave it out")
+
+
+def value_of(body: bytes) -> Any:
+    """What is there as JSON, with no half characters in it."""
     try:
         found = json.loads(body.decode(), parse_constant=_no_number)
     except UnicodeDecodeError as error:
@@ -153,13 +131,8 @@ def object_of(body: bytes) -> Mapping[str, Any]:
     except (ValueError, RecursionError) as error:
         place = {"line": error.lineno, "column": error.colno} if isinstance(error, json.JSONDecodeError) else {}
         raise Problem(HTTPStatus.BAD_REQUEST, f"the body is not JSON: {error}", more=place) from error
-    if not isinstance(found, dict):
-        raise Problem(HTTPStatus.BAD_REQUEST, "the body should be a JSON object")
     if b"\\u" in body:
         _check_whole(found)
-    for name, value in found.items():
-        if value is None:
-            raise Problem(HTTPStatus.BAD_REQUEST, f"{name!r:.100} is null; leave it out")
     return found
 
 
@@ -167,7 +140,7 @@ def _no_number(name: str) -> None:
     raise ValueError(f"{name} is no number there")
 
 
-def _check_whole(found: Mapping[str, Any]) -> None:
+def _check_whole(found: Any) -> None:
     """JSON can write half a character, which is no text."""
     try:
         json.dumps(found, ensure_ascii=False).encode()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from http import HTTPStatus
 
@@ -12,7 +12,7 @@ from starlette.responses import JSONResponse, Response
 
 from tidings.broker import log, subscriptions
 from tidings.broker.core import Accepted, Core
-from tidings.broker.http import tags
+from tidings.broker.http import tags, taking
 from tidings.broker.http.access import Caller
 from tidings.broker.http.bodies import body_of, kind_of
 from tidings.broker.http.negotiation import negotiated
@@ -42,24 +42,54 @@ _BY = ("graph", "document", "subject", "nanopub")
 async def publish(request: Request) -> Response:
     service = Service.of(request)
     caller = service.access.caller(request, "publish")
-    asked = query_of(request, "events-by", "matches")
+    asked = query_of(request, "events-by", "matches", *taking.ASKED)
     by = choice_of(asked.get("events-by"), "events-by", _BY) or "graph"
     own = choice_of(asked.get("matches"), "matches", ("own",)) is not None
     if own and service.core.where == "outside":
         raise Problem(HTTPStatus.BAD_REQUEST, "events are matched elsewhere here, and later: ask without matches")
-    kind = _kind(request)
+    kind = _kind(request, asked)
     beside = request.headers.get("ce-time")
     if beside is not None:
         moment_of(beside)
     body = await body_of(request, service.bounds.body)
+    format = taking.format_of(kind, asked)
+    if format is not None:
+        published = None if beside is None else moment_of(beside).isoformat().replace("+00:00", "Z")
+        with taking.not_such_data():
+            outcomes, problems = await taking.taken(request, body, format, taking.how_of(service, asked), published)
+            return await _answered(service, caller, own, outcomes, problems)
+    if beyond := [name for name in taking.ASKED if name in asked]:
+        raise Problem(HTTPStatus.UNPROCESSABLE_ENTITY, f"{beyond[0]} is for documents that are no RDF; say which: as")
     document = unpacked(body, kind, beside)
-    problems: list[EventError] = []
+    problems = []
     if len(body) <= _SMALL and document.format.by_line and b"_:" not in body and by == "graph":
         events = list(_events(document, by, service.bounds.reading, problems))
     else:
         events = await asyncio.to_thread(lambda: list(_events(document, by, service.bounds.reading, problems)))
     outcomes = await service.outcomes.of(service.core.publish(events)) if events else []
-    problems += [outcome for outcome in outcomes if isinstance(outcome, EventError)]
+    return await _answered(service, caller, own, outcomes, problems)
+
+
+async def _answered(
+    service: Service,
+    caller: Caller,
+    own: bool,
+    outcomes: Sequence[Accepted | EventError],
+    problems: Sequence[EventError],
+) -> Response:
+    if not own:
+        return answer_of(outcomes, problems)
+    accepted = [outcome for outcome in outcomes if isinstance(outcome, Accepted)]
+    return answer_of(outcomes, problems, await asyncio.to_thread(_own_matches, service.core, caller, accepted))
+
+
+def answer_of(
+    outcomes: Sequence[Accepted | EventError],
+    problems: Sequence[EventError],
+    matches: list[dict[str, object]] | None = None,
+) -> Response:
+    """What became of events, and of what could not even be read; where nothing was taken, that is a problem."""
+    problems = [*problems, *(outcome for outcome in outcomes if isinstance(outcome, EventError))]
     accepted = [outcome for outcome in outcomes if isinstance(outcome, Accepted)]
     if problems and not accepted:
         first = problem_of(problems[0])
@@ -67,16 +97,16 @@ async def publish(request: Request) -> Response:
     answer: dict[str, object] = {"events": [{"id": each.id} for each in accepted]}
     if problems:
         answer["problems"] = _told(problems)
-    if own:
-        answer["matches"] = await asyncio.to_thread(_own_matches, service.core, caller, accepted)
+    if matches is not None:
+        answer["matches"] = matches
     return JSONResponse(answer, HTTPStatus.ACCEPTED)
 
 
-def _kind(request: Request) -> str:
+def _kind(request: Request, asked: Mapping[str, str]) -> str:
     """Of the document; one that cannot be read is not even taken."""
     kind = kind_of(request.headers.get("content-type", ""))
-    if kind != STRUCTURED and Format.of_media_type(kind) is None:
-        offered = ", ".join([*(each.media_type for each in Format), STRUCTURED])
+    if kind != STRUCTURED and Format.of_media_type(kind) is None and taking.format_of(kind, asked) is None:
+        offered = ", ".join([*(each.media_type for each in Format), STRUCTURED, *taking.MEDIA_TYPES])
         raise Problem(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, f"events come as one of {offered}")
     return kind
 

@@ -16,13 +16,13 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from tidings.broker.http.problems import Problem
 
-_SUBSCRIPTIONS = b"/v1/subscriptions/"
+_IN_ONE_PART = (b"/v1/subscriptions/", b"/v1/templates/")
 _READING = ("GET", "HEAD", "OPTIONS")
 _OURS = ("same-origin", "none")
 _HOSTS = 100
 """So many that the server may be asked under are not looked at again."""
 
-_ADDED = [(b"x-content-type-options", b"nosniff"), (b"cross-origin-resource-policy", b"same-origin")]
+ADDED = [(b"x-content-type-options", b"nosniff"), (b"cross-origin-resource-policy", b"same-origin")]
 
 
 class Front:
@@ -40,7 +40,7 @@ class Front:
 
         async def answer(message: Message) -> None:
             if message["type"] == "http.response.start":
-                message["headers"] = [*message.get("headers", ()), *_ADDED]
+                message["headers"] = [*message.get("headers", ()), *ADDED]
             await send(message)
 
         try:
@@ -49,6 +49,14 @@ class Front:
             await problem.response()(scope, receive, answer)
         else:
             await self._app(scope, receive, answer)
+
+    def is_good(self, scope: Scope) -> bool:
+        """Whether there is nothing to say against it."""
+        try:
+            self._check(scope)
+        except Problem:
+            return False
+        return True
 
     def _check(self, scope: Scope) -> None:
         host: bytes | None = None
@@ -123,5 +131,5 @@ def _check_path(raw: bytes) -> None:
         unquote_to_bytes(raw).decode()
     except UnicodeDecodeError as error:
         raise Problem(HTTPStatus.BAD_REQUEST, "the path is not UTF-8") from error
-    if raw.startswith(_SUBSCRIPTIONS) and b"%2f" in raw.lower():
-        raise Problem(HTTPStatus.BAD_REQUEST, "the id of a subscription has no slash in it")
+    if raw.startswith(_IN_ONE_PART) and b"%2f" in raw.lower():
+        raise Problem(HTTPStatus.BAD_REQUEST, "the id of a subscription or a template has no slash in it")

@@ -9,18 +9,20 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict, deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import NamedTuple, TypeVar
 
 from tidings.broker.core import Core, News
-from tidings.broker.http.telling import Tellers
-from tidings.broker.log import Logged
+from tidings.broker.http.telling import Job, Said, Tellers
 from tidings.broker.options import Carries
 
 T = TypeVar("T")
 _HELD = 1 << 20
 """Characters that wait for a reader at most."""
+
+_TICK = 0.5
+"""Seconds after which those who wait are told how late it is."""
 
 
 class Given(NamedTuple):
@@ -39,18 +41,33 @@ class Reader:
         self.must_look = False
         self._given: deque[Given] = deque()
         self._size = 0
-        self._new = asyncio.Event()
+        self._new = False
+        self._waiting: asyncio.Future[None] | None = None
+        self._until = 0.0
 
     async def wait(self, seconds: float) -> bool:
-        """Whether there is something new, before so many seconds are over."""
-        if not self._new.is_set():
+        """Whether there is something new, before about so many seconds are over, as the hub counts them: a clock for
+        each of thousands who wait would be most of what they cost.
+        """
+        if not self._new:
+            loop = asyncio.get_running_loop()
+            self._until = loop.time() + seconds
+            self._waiting = loop.create_future()
             try:
-                async with asyncio.timeout(seconds):
-                    await self._new.wait()
-            except TimeoutError:
-                return False
-        self._new.clear()
-        return True
+                await self._waiting
+            finally:
+                self._waiting = None
+        found, self._new = self._new, False
+        return found
+
+    def tick(self, now: float) -> None:
+        """It is that late."""
+        if now >= self._until:
+            self._wake()
+
+    def _wake(self) -> None:
+        if self._waiting is not None and not self._waiting.done():
+            self._waiting.set_result(None)
 
     def take(self, place: int) -> list[Given]:
         """What he was given, of events behind that one."""
@@ -65,11 +82,13 @@ class Reader:
         if self._size > _HELD:
             self.take(given.seq)
             self.must_look = True
-        self._new.set()
+        self._new = True
+        self._wake()
 
     def look(self) -> None:
         self.must_look = True
-        self._new.set()
+        self._new = True
+        self._wake()
 
 
 class Hub:
@@ -82,6 +101,7 @@ class Hub:
         self._tellers = Tellers(core, self._told)
         self._silent = core.listen(self._rung)
         self.closing = False
+        self._ticking = self._loop.call_later(_TICK, self._tick)
 
     def close(self) -> None:
         """Wake everybody, so that they can end. It may be called again."""
@@ -89,6 +109,7 @@ class Hub:
             return
         self._silent()
         self._tellers.close()
+        self._ticking.cancel()
         self.closing = True
         for flags in self._waiting.values():
             for flag in flags:
@@ -121,18 +142,21 @@ class Hub:
     def _rung(self, news: News) -> None:
         wake = [stream for stream in news if stream in self._waiting]
         look = []
+        jobs: list[Job] = []
         for stream in self._readers.keys() & news.keys() if len(news) > len(self._readers) else news:
             readers = self._readers.get(stream)
             if not readers:
                 continue
-            wanted = frozenset(reader.carries for reader in tuple(readers))
-            if not news[stream] or not self._tellers.tell(stream, news[stream], wanted):
+            if news[stream]:
+                jobs.append((stream, news[stream], frozenset([reader.carries for reader in tuple(readers)])))
+            else:
                 look.append(stream)
+        look += self._tellers.tell(jobs)
         if wake or look:
             self._loop.call_soon_threadsafe(self._wake, wake, look)
 
-    def _told(self, stream: int, logged: Logged, texts: Mapping[Carries, str] | None) -> None:
-        self._loop.call_soon_threadsafe(self._give, stream, logged, texts)
+    def _told(self, said: list[Said]) -> None:
+        self._loop.call_soon_threadsafe(self._give, said)
 
     # And in the loop again.
 
@@ -144,13 +168,21 @@ class Hub:
             for reader in self._readers.get(stream, ()):
                 reader.look()
 
-    def _give(self, stream: int, logged: Logged, texts: Mapping[Carries, str] | None) -> None:
-        for reader in self._readers.get(stream, ()):
-            text = None if texts is None else texts.get(reader.carries)
-            if text is None:
-                reader.look()
-            else:
-                reader.give(Given(logged.seq, text, logged.accepted))
+    def _give(self, said: list[Said]) -> None:
+        for stream, logged, texts in said:
+            for reader in self._readers.get(stream, ()):
+                text = None if texts is None else texts.get(reader.carries)
+                if text is None:
+                    reader.look()
+                else:
+                    reader.give(Given(logged.seq, text, logged.accepted))
+
+    def _tick(self) -> None:
+        now = self._loop.time()
+        for readers in self._readers.values():
+            for reader in readers:
+                reader.tick(now)
+        self._ticking = self._loop.call_later(_TICK, self._tick)
 
 
 @contextmanager

@@ -10,6 +10,7 @@ from starlette.responses import Response
 
 from tidings.broker import subscriptions
 from tidings.broker.core import Core
+from tidings.broker.feeds import rows
 from tidings.broker.figures import labelled
 from tidings.broker.http.service import Service
 
@@ -26,6 +27,8 @@ async def metrics(request: Request) -> Response:
 def _text(service: Service) -> str:
     core = service.core
     engine = core.matching.engine.stats()
+    with core.database.reading() as reader:
+        feeds = rows.counts(reader)
     gauges = {
         "subscriptions": ("Subscriptions that are active.", len(core.matching)),
         "unmatched": ("Events that wait to be matched elsewhere.", core.last - core.told),
@@ -37,6 +40,9 @@ def _text(service: Service) -> str:
         "backlog": ("Notifications that wait to be acknowledged, at most.", core.backlog.total),
         "backlog_largest": ("The most of them that wait for one subscription.", core.backlog.largest),
         "paused": ("Subscriptions that are paused.", len(core.paused)),
+        "feeds": ("Feeds that are read.", feeds["active"] + feeds["failing"]),
+        "feeds_failing": ("Of these, feeds with which something was wrong the last time.", feeds["failing"]),
+        "feeds_gone": ("Feeds that are gone.", feeds["gone"]),
         "database_bytes": ("What the database takes.", core.database.bytes),
     }
     return core.figures.text(gauges) + "\n".join([*_slowest(core), ""])

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from http import HTTPStatus
 
 from starlette.requests import Request
-from starlette.responses import Response, StreamingResponse
+from starlette.responses import Response
 
 from tidings.broker.core import Core
 from tidings.broker.cursors import Cursor
@@ -18,6 +18,7 @@ from tidings.broker.http.negotiation import wants_stream
 from tidings.broker.http.problems import Problem
 from tidings.broker.http.query import limit_of, query_of
 from tidings.broker.http.service import Service
+from tidings.broker.http.streaming import Streamed
 from tidings.broker.http.subscriptions import found
 from tidings.broker.http.telling import message
 from tidings.broker.http.waiting import HERE, STILL_HERE, silence
@@ -48,7 +49,7 @@ async def notifications(request: Request) -> Response:
         place = await asyncio.to_thread(subscription.start, after)
         missed = await asyncio.to_thread(subscription.missed) if after is None else None
         stream = _stream(service, subscription, str(place), carries, missed)
-        return StreamingResponse(stream, media_type="text/event-stream", headers={"cache-control": "no-store"})
+        return Streamed(stream)
     page, count = await asyncio.to_thread(_page, subscription, after, limit, carries)
     service.core.figures.count("told_pages", count)
     return Response(page, media_type="application/json")
@@ -91,7 +92,7 @@ def _page(subscription: Subscription, after: str | None, limit: int, carries: Ca
 
 async def _stream(
     service: Service, subscription: Subscription, after: str, carries: Carries, missed: str | None
-) -> AsyncIterator[str]:
+) -> AsyncGenerator[str, None]:
     """What there is behind a place, then what comes; until the subscription ends, or the server does."""
     yield HERE
     if missed is not None:

@@ -2,23 +2,37 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 import tidings
 from tidings.broker.audit import LAST
-from tidings.broker.http import problems
+from tidings.broker.http.openapi_feeds import AS_FEEDS, FEEDS
+from tidings.broker.http.operations import (
+    AFTER,
+    AS_AFTER,
+    EVENT,
+    IF_MATCH,
+    IF_NONE,
+    LETTER,
+    LIMIT,
+    RDF,
+    STREAM,
+    WITH_ID,
+    answer,
+    asked,
+    body,
+    json_body,
+    links,
+    operation,
+)
 from tidings.broker.http.schemas import (
     CURSOR,
-    ID,
     MOMENT,
     NUMBER,
     PLACE,
     SCHEMAS,
     START,
-    TAGS,
     TEXT,
     Json,
     list_of,
@@ -27,89 +41,16 @@ from tidings.broker.http.schemas import (
     ref,
 )
 from tidings.broker.http.subscriptions import DIALECTS
+from tidings.broker.http.taking import MEDIA_TYPES
+from tidings.broker.http.templates import LINES
+from tidings.broker.instances import AT_ONCE
 from tidings.broker.options import PAYLOADS
+from tidings.ingest.registry import KINDS
 from tidings.rdf.cloudevents import STRUCTURED
 from tidings.rdf.formats import Format
 
-_RDF = {format.media_type: {"schema": {"type": "string", "format": format.value}} for format in Format}
-_STREAM = {"text/event-stream": {"schema": TEXT}}
-
-
-def _asked(name: str, schema: Json, place: str = "query", about: str = "", **more: Any) -> Json:
-    return {"name": name, "in": place, "schema": schema, **({"description": about} if about else {}), **more}
-
-
-_ID = _asked("id", {**ID, "pattern": "^[^/]+$"}, "path", required=True)
-_EVENT = _asked("id", {"type": "string", "minLength": 1}, "path", "Slashes in it are escaped.", required=True)
-_LETTER = _asked("cursor", CURSOR, "path", required=True)
-_LIMIT = _asked("limit", {"type": "integer", "minimum": 1, "maximum": 1_000})
-_AFTER = _asked("after", CURSOR, "query", "The place behind which to begin.")
-_LAST = "The same as `after`, as a browser says it when it connects again."
-_IF_MATCH = _asked("If-Match", TAGS, "header", "Only if it is still this.")
-_IF_NONE = _asked("If-None-Match", TAGS, "header", "Only if it is none of these any more; `*`: if it is not there.")
-
-
-def _answer(what: str, schema: Json | None = None, kind: str = "application/json", *headers: str) -> Json:
-    answer: Json = {"description": what}
-    if schema is not None:
-        answer["content"] = {kind: {"schema": schema}}
-    if headers:
-        answer["headers"] = {name: {"schema": TEXT, "required": True} for name in headers}
-    return answer
-
-
-_WRONG: dict[int, str] = {
-    400: "What is asked cannot be understood; where there is a place, it is told.",
-    401: "There is no token, or it is not valid.",
-    403: "The token is not for this, or a page of another origin asks.",
-    404: "There is no such thing, or it is somebody else's.",
-    405: "It cannot be done with this.",
-    406: "It cannot be had in that format.",
-    408: "The body came too slowly.",
-    409: "It does not go with what is there: an event of this id with other triples; or nothing is matched elsewhere.",
-    410: "The cursor is none of this subscription, or notifications behind it are gone.",
-    412: "It is not as the condition says.",
-    413: "It is too large.",
-    415: "It is of a kind that is not known.",
-    421: "The server is not to be asked under this name.",
-    422: "The query is too complex, of which `score`, `limit` and `costs` tell; or it takes too long to work out.",
-    429: "That is too often; `Retry-After` says when it may be asked again.",
-    502: "The webhook did not take it.",
-    503: "Nothing can be written just now.",
-}
-_ALWAYS = (400, 421)
-_GUARDED = (401, 403, 429, 503)
-_WITH_BODY = (408, 413, 415)
-
-
-def _operation(id: str, summary: str, good: dict[int, Json], wrong: list[int], **more: Any) -> Json:
-    """An operation, which needs a token unless it has a `security` of its own."""
-    guarded = () if "security" in more else _GUARDED
-    body = _WITH_BODY if "requestBody" in more else ()
-    answers = {str(status): answer for status, answer in good.items()}
-    for status in (*_ALWAYS, *guarded, *body, *wrong):
-        answers[str(status)] = _answer(_WRONG[status], ref("Problem"), problems.MEDIA_TYPE)
-    if guarded:
-        answers["401"]["headers"] = {"WWW-Authenticate": {"schema": TEXT, "required": True}}
-    return {"operationId": id, "summary": summary, "responses": dict(sorted(answers.items())), **more}
-
-
-def _body(kinds: Json) -> Json:
-    return {"required": True, "content": kinds}
-
-
-def _json(schema: Json) -> Json:
-    return _body({"application/json": {"schema": schema}})
-
-
-def _links(**names: str) -> Json:
-    """What can be asked next about the subscription of this answer."""
-    return {
-        name: {"operationId": operation, "parameters": {"id": "$request.path.id"}} for name, operation in names.items()
-    }
-
-
-_NEXT = _links(
+_IRI: Json = {"type": "string", "format": "class-iri", "minLength": 1}
+_NEXT = links(
     Look="subscription",
     Cancel="cancel",
     Pause="pause",
@@ -117,9 +58,9 @@ _NEXT = _links(
     Notifications="notifications",
     DeadLetters="dead_letters",
 )
-_ONE = _answer("The subscription.", ref("Subscription"), "application/json", "ETag")
-_MADE = {**_answer("It is new.", ref("Subscription"), "application/json", "ETag", "Location"), "links": _NEXT}
-_SAME = _answer("It is as it was.", None, "", "ETag")
+_ONE = answer("The subscription.", ref("Subscription"), "application/json", "ETag")
+_MADE = {**answer("It is new.", ref("Subscription"), "application/json", "ETag", "Location"), "links": _NEXT}
+_SAME = answer("It is as it was.", None, "", "ETag")
 _PAGE = object_of(
     ["notifications", "cursor", "state"],
     notifications=list_of(ref("Notification")),
@@ -131,19 +72,31 @@ _PAGE = object_of(
 
 _EVENTS: Json = {
     "/v1/events": {
-        "post": _operation(
+        "post": operation(
             "publish",
             "Publish a document of events.",
-            {202: _answer("They are durable.", ref("Published"))},
-            [409],
+            {202: answer("They are durable.", ref("Published"))},
+            [409, 422],
             parameters=[
-                _asked("events-by", {"enum": ["graph", "document", "subject", "nanopub"]}),
-                _asked("matches", {"enum": ["own"]}),
-                _asked("ce-time", MOMENT, "header", "When it was published."),
+                asked("events-by", {"enum": ["graph", "document", "subject", "nanopub"]}),
+                asked("matches", {"enum": ["own"]}),
+                asked("ce-time", MOMENT, "header", "When it was published."),
+                asked("as", {"enum": sorted(KINDS)}, "query", "What a document is that is no RDF."),
+                asked("base", _IRI, "query", "Of such: IRIs are made below this one."),
+                asked("key", TEXT, "query", "Of such: what names a record; several with commas."),
+                asked("class", _IRI, "query", "Of such: the classes of a record, IRIs; several with commas."),
+                asked("home", {"enum": ["true", "false"]}, "query", "Of such: a record is the home vertex."),
+                asked("record", TEXT, "query", "Of such: the path of what is one event."),
             ],
-            requestBody=_body({**_RDF, STRUCTURED: {"schema": {"type": "string", "format": "cloudevent"}}}),
+            requestBody=body(
+                {
+                    **RDF,
+                    **{kind: {"schema": TEXT} for kind in MEDIA_TYPES},
+                    STRUCTURED: {"schema": {"type": "string", "format": "cloudevent"}},
+                }
+            ),
         ),
-        "get": _operation(
+        "get": operation(
             "recent",
             "The newest events with one's own matches; or, as a stream, those that come.",
             {
@@ -151,43 +104,43 @@ _EVENTS: Json = {
                     "description": "The newest first; in a stream, in order.",
                     "content": {
                         "application/json": {"schema": object_of(["events"], events=list_of(ref("Recent")))},
-                        **_STREAM,
+                        **STREAM,
                     },
                 }
             },
             [],
             parameters=[
-                _LIMIT,
-                _asked("after", PLACE, "query", "Where a stream begins."),
-                _asked("Last-Event-ID", PLACE, "header", _LAST),
+                LIMIT,
+                asked("after", PLACE, "query", "Where a stream begins."),
+                asked("Last-Event-ID", PLACE, "header", AS_AFTER),
             ],
         ),
     },
     "/v1/events/{id}": {
-        "parameters": [_EVENT],
-        "get": _operation(
+        "parameters": [EVENT],
+        "get": operation(
             "event",
             "An event, in the format that is accepted.",
             {
-                200: {"description": "The event.", "content": _RDF, "headers": {"ETag": {"schema": TEXT}}},
+                200: {"description": "The event.", "content": RDF, "headers": {"ETag": {"schema": TEXT}}},
                 304: _SAME,
             },
             [404, 406],
-            parameters=[_IF_NONE],
+            parameters=[IF_NONE],
         ),
-        "delete": _operation("delete_event", "Delete an event.", {204: _answer("It is gone.")}, [404]),
+        "delete": operation("delete_event", "Delete an event.", {204: answer("It is gone.")}, [404]),
     },
     "/v1/try": {
-        "post": _operation(
+        "post": operation(
             "attempt",
             "Which of the newest events a query matches, without leaving it.",
-            {200: _answer("What it matches.", ref("Attempted"))},
+            {200: answer("What it matches.", ref("Attempted"))},
             [422],
-            requestBody=_json(ref("Attempt")),
+            requestBody=json_body(ref("Attempt")),
         )
     },
     "/v1/explain": {
-        "post": _operation(
+        "post": operation(
             "explain",
             "Why a subscription matches an event, or why not.",
             {
@@ -200,27 +153,27 @@ _EVENTS: Json = {
                 }
             },
             [404, 422],
-            requestBody=_json(ref("Question")),
+            requestBody=json_body(ref("Question")),
         )
     },
     "/v1/ontology": {
-        "get": _operation(
+        "get": operation(
             "ontology",
             "What is known of classes and properties.",
             {
-                200: {"description": "The ontology.", "content": _RDF, "headers": {"ETag": {"schema": TEXT}}},
+                200: {"description": "The ontology.", "content": RDF, "headers": {"ETag": {"schema": TEXT}}},
                 304: _SAME,
             },
             [406],
-            parameters=[_IF_NONE],
+            parameters=[IF_NONE],
         ),
-        "put": _operation(
+        "put": operation(
             "learn",
             "Go on with another one.",
-            {200: _answer("It counts from now on.", ref("Learnt"), "application/json", "ETag")},
+            {200: answer("It counts from now on.", ref("Learnt"), "application/json", "ETag")},
             [412],
-            parameters=[_IF_MATCH, _IF_NONE],
-            requestBody=_body(
+            parameters=[IF_MATCH, IF_NONE],
+            requestBody=body(
                 {kind: {"schema": {"type": "string", "format": f"ontology-{format}"}} for kind, format in (
                     (each.media_type, each.value) for each in Format
                 )}
@@ -231,60 +184,60 @@ _EVENTS: Json = {
 
 _SUBSCRIPTIONS: Json = {
     "/v1/subscriptions": {
-        "get": _operation(
+        "get": operation(
             "subscriptions",
             "One's own subscriptions, by id.",
             {
-                200: _answer(
+                200: answer(
                     "A page of them.",
                     object_of(["subscriptions"], subscriptions=list_of(ref("Subscription")), next=TEXT),
                 )
             },
             [],
-            parameters=[_asked("after", TEXT), _LIMIT],
+            parameters=[asked("after", TEXT), LIMIT],
         )
     },
     "/v1/subscriptions/{id}": {
-        "parameters": [_ID],
-        "put": _operation(
+        "parameters": [WITH_ID],
+        "put": operation(
             "subscribe",
             "Leave a subscription, or its next version.",
             {200: {**_ONE, "links": _NEXT}, 201: _MADE},
-            [412, 422],
-            parameters=[_IF_MATCH, _IF_NONE],
-            requestBody=_body(
+            [404, 412, 422],
+            parameters=[IF_MATCH, IF_NONE],
+            requestBody=body(
                 {
                     **{kind: {"schema": query_in(dialect)} for kind, dialect in DIALECTS.items()},
                     "application/json": {"schema": ref("Wanted")},
                 }
             ),
         ),
-        "get": _operation("subscription", "A subscription.", {200: _ONE, 304: _SAME}, [404], parameters=[_IF_NONE]),
-        "delete": _operation(
+        "get": operation("subscription", "A subscription.", {200: _ONE, 304: _SAME}, [404], parameters=[IF_NONE]),
+        "delete": operation(
             "cancel",
             "End a subscription.",
-            {204: {**_answer("It has ended."), "links": _links(Gone="subscription", Silent="notifications")}},
+            {204: {**answer("It has ended."), "links": links(Gone="subscription", Silent="notifications")}},
             [404, 412],
-            parameters=[_IF_MATCH, _IF_NONE],
+            parameters=[IF_MATCH, IF_NONE],
         ),
     },
     "/v1/subscriptions/{id}/pause": {
-        "parameters": [_ID],
-        "post": _operation("pause", "Have it match nothing for a while.", {200: _ONE}, [404]),
+        "parameters": [WITH_ID],
+        "post": operation("pause", "Have it match nothing for a while.", {200: _ONE}, [404]),
     },
     "/v1/subscriptions/{id}/resume": {
-        "parameters": [_ID],
-        "post": _operation("resume", "Have it match again.", {200: _ONE}, [404]),
+        "parameters": [WITH_ID],
+        "post": operation("resume", "Have it match again.", {200: _ONE}, [404]),
     },
     "/v1/subscriptions/{id}/notifications": {
-        "parameters": [_ID],
-        "get": _operation(
+        "parameters": [WITH_ID],
+        "get": operation(
             "notifications",
             "Notifications behind a place: a page of them, or a stream of those there are and those that come.",
             {
                 200: {
                     "description": "In order.",
-                    "content": {"application/json": {"schema": _PAGE}, **_STREAM},
+                    "content": {"application/json": {"schema": _PAGE}, **STREAM},
                     "links": {
                         "Ack": {
                             "operationId": "ack",
@@ -296,60 +249,117 @@ _SUBSCRIPTIONS: Json = {
             },
             [404, 410],
             parameters=[
-                _asked("after", START, "query", "The place behind which to begin; or with what comes from now on."),
-                _LIMIT,
-                _asked("payload", {"enum": list(PAYLOADS)}),
-                _asked("format", {"enum": list(_RDF)}),
-                _asked("Last-Event-ID", START, "header", _LAST),
+                asked("after", START, "query", "The place behind which to begin; or with what comes from now on."),
+                LIMIT,
+                asked("payload", {"enum": list(PAYLOADS)}),
+                asked("format", {"enum": list(RDF)}),
+                asked("Last-Event-ID", START, "header", AS_AFTER),
             ],
         ),
     },
     "/v1/subscriptions/{id}/ack": {
-        "parameters": [_ID],
-        "post": _operation(
+        "parameters": [WITH_ID],
+        "post": operation(
             "ack",
             "Say that everything up to a place has been dealt with.",
-            {204: _answer("It is written down.")},
+            {204: answer("It is written down.")},
             [404, 410],
-            requestBody=_json(object_of(["cursor"], cursor=CURSOR)),
+            requestBody=json_body(object_of(["cursor"], cursor=CURSOR)),
         ),
     },
     "/v1/subscriptions/{id}/dead": {
-        "parameters": [_ID],
-        "get": _operation(
+        "parameters": [WITH_ID],
+        "get": operation(
             "dead_letters",
             "Notifications that the webhook did not take.",
-            {200: _answer("A page of them.", object_of(["dead"], dead=list_of(ref("Letter"))))},
+            {200: answer("A page of them.", object_of(["dead"], dead=list_of(ref("Letter"))))},
             [404],
-            parameters=[_AFTER, _LIMIT],
+            parameters=[AFTER, LIMIT],
         ),
     },
     "/v1/subscriptions/{id}/dead/{cursor}": {
-        "parameters": [_ID, _LETTER],
-        "post": _operation("send_again", "Send one again.", {204: _answer("It was taken.")}, [404, 502]),
-        "delete": _operation("forget_letter", "Forget one.", {204: _answer("It is gone.")}, [404]),
+        "parameters": [WITH_ID, LETTER],
+        "post": operation("send_again", "Send one again.", {204: answer("It was taken.")}, [404, 502]),
+        "delete": operation("forget_letter", "Forget one.", {204: answer("It is gone.")}, [404]),
     },
 }
 
-_OK = _answer("It is well.", object_of(["status"], status={"const": "ok"}))
+_OF_IT = {
+    name: {"operationId": operation, "parameters": {"id": "$request.path.id"}}
+    for name, operation in (("Look", "template"), ("Remove", "remove_template"), ("Use", "instantiate"))
+}
+_KEPT = answer("The template.", ref("Template"), "application/json", "ETag")
+_TEMPLATES: Json = {
+    "/v1/templates": {
+        "get": operation(
+            "templates",
+            "One's own templates, by id.",
+            {200: answer("A page of them.", object_of(["templates"], templates=list_of(ref("Template")), next=TEXT))},
+            [],
+            parameters=[asked("after", TEXT), LIMIT],
+        )
+    },
+    "/v1/templates/{id}": {
+        "parameters": [WITH_ID],
+        "put": operation(
+            "define",
+            "Keep a template, or its next version. What was made of it before stays as it is.",
+            {
+                200: {**_KEPT, "links": _OF_IT},
+                201: {
+                    **answer("It is new.", ref("Template"), "application/json", "ETag", "Location"),
+                    "links": _OF_IT,
+                },
+            },
+            [412, 422],
+            parameters=[IF_MATCH, IF_NONE],
+            requestBody=json_body(ref("Definition")),
+        ),
+        "get": operation("template", "A template.", {200: _KEPT, 304: _SAME}, [404], parameters=[IF_NONE]),
+        "delete": operation(
+            "remove_template",
+            "Remove a template. What was made of it stays.",
+            {204: answer("It is gone.")},
+            [404, 412],
+            parameters=[IF_MATCH, IF_NONE],
+        ),
+    },
+    "/v1/templates/{id}/instances": {
+        "parameters": [WITH_ID],
+        "post": operation(
+            "instantiate",
+            "Leave many subscriptions of a template, up to 10,000 at once; those that are wrong are listed.",
+            {200: answer("They stand.", ref("Instances"))},
+            [404, 422],
+            requestBody=body(
+                {
+                    "application/json": {"schema": {**list_of(ref("Instance")), "minItems": 1, "maxItems": AT_ONCE}},
+                    LINES: {"schema": {"type": "string", "format": "instances-in-lines"}},
+                }
+            ),
+        ),
+    },
+}
+
+_OK = answer("It is well.", object_of(["status"], status={"const": "ok"}))
 _HTML = {"description": "The page.", "content": {"text/html": {"schema": TEXT}}}
 _SERVER: Json = {
     "/v1/audit": {
-        "get": _operation(
+        "get": operation(
             "audit",
             "Who did what, the newest first.",
-            {200: _answer("A page of it.", object_of(["entries"], entries=list_of(ref("Entry")), next=TEXT))},
+            {200: answer("A page of it.", object_of(["entries"], entries=list_of(ref("Entry")), next=TEXT))},
             [],
-            parameters=[_asked("before", {"type": "integer", "minimum": 0, "maximum": LAST}), _LIMIT],
+            parameters=[asked("before", {"type": "integer", "minimum": 0, "maximum": LAST}), LIMIT],
         )
     },
-    "/v1/status": {"get": _operation("status", "Counts.", {200: _answer("Them.", ref("Status"))}, [])},
-    "/metrics": {"get": _operation("metrics", "Counts and times for Prometheus.",
-                                   {200: _answer("Them.", TEXT, "text/plain")}, [])},
-    "/healthz": {"get": _operation("healthy", "Whether the process lives.", {200: _OK}, [], security=[])},
-    "/readyz": {"get": _operation("ready", "Whether its store answers.", {200: _OK}, [503], security=[])},
-    "/": {"get": _operation("console", "A page for people.", {200: _HTML}, [], security=[])},
-    "/openapi.json": {"get": _operation("openapi", "This.", {200: _answer("This.", {"type": "object"})}, [],
+    "/v1/status": {"get": operation("status", "Counts.", {200: answer("Them.", ref("Status"))}, [])},
+    "/metrics": {"get": operation("metrics", "Counts and times for Prometheus.",
+                                   {200: answer("Them.", TEXT, "text/plain")}, [])},
+    "/healthz": {"get": operation("healthy", "Whether the process lives.", {200: _OK}, [], security=[])},
+    "/readyz": {"get": operation("ready", "Whether its store answers.", {200: _OK}, [503], security=[])},
+    "/": {"get": operation("console", "A page for people.", {200: _HTML}, [], security=[])},
+    "/openapi.json": {"get": operation("openapi", "This.", {200: answer("This.", {"type": "object"})}, [],
                                         security=[])},
 }  # fmt: skip
 
@@ -359,11 +369,11 @@ _BEHIND: Json = {"type": "integer", "minimum": 0, "maximum": 10**18 - 1}
 _TEXTS = list_of(object_of(["number", "query", "dialect"], number=NUMBER, query=TEXT, dialect=TEXT))
 _LOG: Json = {
     "/v1/log": {
-        "get": _operation(
+        "get": operation(
             "log",
             "For who matches elsewhere: the events behind a place, in order.",
             {
-                200: _answer(
+                200: answer(
                     "How far the log goes, how far it is matched, and events.",
                     object_of(
                         ["last", "matched", "events"],
@@ -379,27 +389,27 @@ _LOG: Json = {
             },
             [409],
             parameters=[
-                _asked("after", _BEHIND),
-                _asked("upto", _BEHIND),
-                _asked("limit", {"type": "integer", "minimum": 0, "maximum": 10_000}),
-                _asked("wait", {"type": "integer", "minimum": 0, "maximum": 20_000}, "query", "Milliseconds."),
+                asked("after", _BEHIND),
+                asked("upto", _BEHIND),
+                asked("limit", {"type": "integer", "minimum": 0, "maximum": 10_000}),
+                asked("wait", {"type": "integer", "minimum": 0, "maximum": 20_000}, "query", "Milliseconds."),
             ],
         )
     },
     "/v1/log/ontology": {
-        "get": _operation(
+        "get": operation(
             "log_ontology",
             "The ontology to match with.",
-            {200: _answer("As N-Triples.", object_of(["tag", "text", "cycles"], tag=TEXT, text=TEXT, cycles=TEXT))},
+            {200: answer("As N-Triples.", object_of(["tag", "text", "cycles"], tag=TEXT, text=TEXT, cycles=TEXT))},
             [409],
         )
     },
     "/v1/log/subscriptions": {
-        "get": _operation(
+        "get": operation(
             "log_subscriptions",
             "The numbers of all versions of subscriptions that may be due an event which is not matched yet.",
             {
-                200: _answer(
+                200: answer(
                     "Without numbers where the state of them is known.",
                     object_of(
                         ["state", "ontology", "steps"], state=TEXT, ontology=TEXT, steps=NUMBER, numbers=_VERSIONS
@@ -407,23 +417,23 @@ _LOG: Json = {
                 )
             },
             [409],
-            parameters=[_asked("known", TEXT)],
+            parameters=[asked("known", TEXT)],
         ),
-        "post": _operation(
+        "post": operation(
             "log_texts",
             "The texts of some of them.",
-            {200: _answer("Those that there are.", object_of(["subscriptions"], subscriptions=_TEXTS))},
+            {200: answer("Those that there are.", object_of(["subscriptions"], subscriptions=_TEXTS))},
             [409],
-            requestBody=_json(object_of(["numbers"], numbers={**_VERSIONS, "maxItems": 10_000})),
+            requestBody=json_body(object_of(["numbers"], numbers={**_VERSIONS, "maxItems": 10_000})),
         ),
     },
     "/v1/log/matched": {
-        "post": _operation(
+        "post": operation(
             "log_matched",
             "Say what events matched: all from where they are matched, in order, each with the numbers of versions.",
-            {200: _answer("Up to where they are matched now.", object_of(["matched"], matched=_BEHIND))},
+            {200: answer("Up to where they are matched now.", object_of(["matched"], matched=_BEHIND))},
             [409],
-            requestBody=_json(
+            requestBody=json_body(
                 object_of(
                     ["events", "ontology"],
                     events=list_of({"type": "array", "prefixItems": [_PLACE, _VERSIONS], "minItems": 2, "maxItems": 2}),
@@ -456,7 +466,7 @@ DOCUMENT: Json = {
         "schemas": SCHEMAS,
         "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
     },
-    "paths": {**_EVENTS, **_SUBSCRIPTIONS, **_SERVER, **_LOG},
+    "paths": {**_EVENTS, **_SUBSCRIPTIONS, **_TEMPLATES, **AS_FEEDS, **FEEDS, **_SERVER, **_LOG},
 }
 
 

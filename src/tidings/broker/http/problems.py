@@ -16,6 +16,7 @@ from tidings.errors import (
     DeliveryError,
     EventConflict,
     LogError,
+    ParameterError,
     ParseError,
     TidingsError,
 )
@@ -53,8 +54,11 @@ def problem_of(error: TidingsError) -> Problem:
     """What an error is for who asked. Names of files and folders here are none of his business."""
     match error:
         case ParseError():
-            conflict = isinstance(error, EventConflict)
-            status = HTTPStatus.CONFLICT if conflict else HTTPStatus.BAD_REQUEST
+            status = HTTPStatus.BAD_REQUEST
+            if isinstance(error, EventConflict):
+                status = HTTPStatus.CONFLICT
+            elif isinstance(error, ParameterError):
+                status = HTTPStatus.UNPROCESSABLE_ENTITY
             place = {"line": error.line, "column": error.column, "source_line": error.source_line, "hint": error.hint}
             return Problem(
                 status, error.reason, more={name: value for name, value in place.items() if value is not None}

@@ -13,6 +13,7 @@ from http import HTTPStatus
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from tidings.broker.http.problems import Problem
+from tidings.broker.http.short import WHOLE
 
 PATIENCE = 20.0
 """Seconds in which the head of a request has to be there."""
@@ -51,6 +52,10 @@ class Protocol(HttpToolsProtocol):
     def on_headers_complete(self) -> None:
         self._end_head()
         super().on_headers_complete()
+
+    def on_message_complete(self) -> None:
+        super().on_message_complete()
+        self.scope[WHOLE] = True  # type: ignore[literal-required]
 
     def send_400_response(self, msg: str) -> None:
         self._refuse(HTTPStatus.BAD_REQUEST, "this is no HTTP request that can be understood")

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from http import HTTPStatus
 
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response, StreamingResponse
+from starlette.responses import JSONResponse, Response
 
 from tidings.broker import log, subscriptions
 from tidings.broker.core import EVERYTHING, Core
@@ -17,6 +17,7 @@ from tidings.broker.http.negotiation import wants_stream
 from tidings.broker.http.problems import Problem
 from tidings.broker.http.query import limit_of, query_of
 from tidings.broker.http.service import Service
+from tidings.broker.http.streaming import Streamed
 from tidings.broker.http.subscriptions import DIALECTS, weighed
 from tidings.broker.http.waiting import HERE, STILL_HERE, silence
 from tidings.broker.log import Logged
@@ -41,9 +42,7 @@ async def events(request: Request) -> Response:
     after = next((each for each in given if each is not None), None)
     if wants_stream(request.headers.get("accept")):
         place = service.core.last if after is None else after
-        return StreamingResponse(
-            _stream(service, tenant, place), media_type="text/event-stream", headers={"cache-control": "no-store"}
-        )
+        return Streamed(_stream(service, tenant, place))
     return JSONResponse({"events": await asyncio.to_thread(_newest, service.core, tenant, limit)})
 
 
@@ -74,7 +73,7 @@ def _told(matches: list[str], logged: Logged) -> dict[str, object]:
     return {"id": event.id, "published": event.published, "place": logged.seq, "matches": matches}
 
 
-async def _stream(service: Service, tenant: str, place: int) -> AsyncIterator[str]:
+async def _stream(service: Service, tenant: str, place: int) -> AsyncGenerator[str, None]:
     yield HERE
     with service.hub.waiting(EVERYTHING) as new:
         while not service.hub.closing:

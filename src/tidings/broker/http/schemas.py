@@ -5,9 +5,12 @@ from __future__ import annotations
 from typing import Any, TypeAlias, get_args
 
 from tidings.broker.audit import What
+from tidings.broker.feeds.options import CHARSETS, MOST
 from tidings.broker.http.subscriptions import DIALECTS
 from tidings.broker.options import PAYLOADS
 from tidings.broker.receiving import LATEST
+from tidings.lang.parameters import KINDS, MAX_NOTE
+from tidings.lang.templates import MAX_PARAMETERS, NAME
 from tidings.rdf.formats import Format
 
 Json: TypeAlias = dict[str, Any]
@@ -18,6 +21,12 @@ START: Json = {"type": "string", "format": "start", "pattern": f"^({LATEST}|[1-9
 PLACE: Json = {"type": "string", "format": "place", "pattern": "^[0-9]{1,18}$"}
 MOMENT: Json = {"type": "string", "format": "date-time"}
 TAGS: Json = {"type": "string", "format": "entity-tags", "pattern": '^(\\*|(W/)?"[!#-~]*"(, (W/)?"[!#-~]*")*)$'}
+URL: Json = {"type": "string", "format": "feed-url", "minLength": 8, "maxLength": 2_000}
+KEY: Json = {
+    "type": "string",
+    "format": "feed-key",
+    "pattern": "^[1-9][0-9]{0,14}\\.[1-9][0-9]{0,14}\\.[A-Za-z0-9_-]{32}$",
+}
 ID: Json = {"type": "string", "format": "subscription-id", "minLength": 1, "maxLength": 512}
 COUNT: Json = {"type": "integer", "minimum": 0}
 NUMBER: Json = {"type": "integer", "minimum": 1}
@@ -63,6 +72,20 @@ _GIVEN: Json = {
     "ttl": {"type": "number", "exclusiveMinimum": 0, "maximum": 3_153_600_000},
     "webhook": {"type": "string", "format": "webhook", "maxLength": 2_000},
 }
+_FEED_GIVEN: Json = {
+    "classes": {
+        "type": "array",
+        "maxItems": MOST,
+        "items": {
+            "type": "string",
+            "format": "class-iri",
+            "pattern": "^[A-Za-z][A-Za-z0-9+.-]*:",
+            "maxLength": 2_000,
+        },
+    },
+    "home": {"type": "boolean"},
+    "charset": {"enum": list(CHARSETS)},
+}
 
 
 def query_in(dialect: str) -> Json:
@@ -91,6 +114,23 @@ _EVENT_IN: list[tuple[list[str], Json]] = [
     ),
 ]
 
+VALUE: Json = {"type": ["string", "number", "boolean", "object"]}
+"""What stands for a parameter; the template says which of these."""
+
+_VALUES: Json = {"type": "object", "additionalProperties": VALUE}
+_NOTE: Json = {"type": "string", "maxLength": MAX_NOTE}
+_PARAMETERS: Json = {
+    "type": "object",
+    "maxProperties": MAX_PARAMETERS,
+    "propertyNames": {"pattern": f"^{NAME}$"},
+    "additionalProperties": {
+        "anyOf": [
+            {"enum": list(KINDS)},
+            object_of(["kind"], kind={"enum": list(KINDS)}, default=VALUE, description=_NOTE),
+        ]
+    },
+}
+
 SCHEMAS: Json = {
     "Problem": {
         "type": "object",
@@ -105,6 +145,7 @@ SCHEMAS: Json = {
             "source_line": TEXT,
             "hint": TEXT,
             "problems": list_of(ref("Problem")),
+            "item": NUMBER,
             "score": COUNT,
             "limit": COUNT,
             "costs": {"type": "object", "additionalProperties": COUNT},
@@ -136,9 +177,46 @@ SCHEMAS: Json = {
         looking_back={"type": "boolean"},
         webhook_secret=TEXT,
         complexity=COUNT,
+        template=TEXT,
+        template_version=NUMBER,
+        parameters=_VALUES,
         **_GIVEN,
     ),
-    "Wanted": {"oneOf": _in_each([], since=MOMENT, **_GIVEN)},
+    "Wanted": {
+        "oneOf": [
+            *_in_each([], since=MOMENT, **_GIVEN),
+            object_of(["template"], template=ID, parameters=_VALUES, since=MOMENT, **_GIVEN),
+        ]
+    },
+    "Template": object_of(
+        ["id", "version", "created", "complexity", "query", "dialect", "parameters"],
+        id=TEXT,
+        version=NUMBER,
+        created=MOMENT,
+        complexity=COUNT,
+        query=TEXT,
+        dialect={"enum": list(DIALECTS.values())},
+        description=_NOTE,
+        parameters=_PARAMETERS,
+    ),
+    "Definition": {
+        "oneOf": [
+            object_of(
+                ["query"] if dialect == "sparql" else ["query", "dialect"],
+                query=query_in(f"template-in-{dialect}"),
+                dialect={"const": dialect},
+                parameters=_PARAMETERS,
+                description=_NOTE,
+            )
+            for dialect in DIALECTS.values()
+        ]
+    },
+    "Instance": object_of(["id"], id=ID, parameters=_VALUES, since=MOMENT, **_GIVEN),
+    "Instances": object_of(
+        ["subscriptions"],
+        subscriptions=list_of(object_of(["id", "version", "new"], id=TEXT, version=NUMBER, new={"type": "boolean"})),
+        problems=list_of(ref("Problem")),
+    ),
     "Notification": object_of(
         ["id", "cursor", "subscription", "version", "event", "published"],
         id={"type": "string", "pattern": "^[0-9a-f]{64}$"},
@@ -202,6 +280,31 @@ SCHEMAS: Json = {
             "findings": list_of({"type": "object"}),
         },
     },
+    "FeedWanted": object_of(["url"], url=URL, **_FEED_GIVEN),
+    "Feed": object_of(
+        ["id", "url", "state", "items", "failures", "added"],
+        id=TEXT,
+        url=TEXT,
+        state={"enum": ["active", "gone"]},
+        items=COUNT,
+        failures=COUNT,
+        added=MOMENT,
+        due=MOMENT,
+        polled=MOMENT,
+        changed=MOMENT,
+        status={"type": "integer", "minimum": 100, "maximum": 599},
+        problem=TEXT,
+        version=TEXT,
+        hub=object_of(
+            ["url", "state"],
+            url=TEXT,
+            state={"enum": ["asked", "active", "renewing", "refused"]},
+            problem=TEXT,
+            expires=MOMENT,
+        ),
+        **_FEED_GIVEN,
+    ),
+    "FeedKey": object_of(["key", "url"], key=KEY, url=TEXT),
     "Learnt": object_of(["classes", "properties", "recompiled"], classes=COUNT, properties=COUNT, recompiled=COUNT),
     "Status": {
         "type": "object",

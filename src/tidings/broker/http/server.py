@@ -6,6 +6,7 @@ import gc
 import resource
 import signal
 import socket
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from threading import current_thread, main_thread
@@ -17,7 +18,7 @@ from tidings.broker.http.protocol import Protocol
 from tidings.broker.http.service import Service
 from tidings.errors import UsageError
 
-_TURN = 0.0005
+_TURN = 0.001
 """Seconds after which another thread has its turn: an event goes through three of them before it is told."""
 
 _COLLECT = 20_000
@@ -87,6 +88,8 @@ def listening(host: str, port: int) -> socket.socket:
 def run(app: Starlette, on: socket.socket, ready: Callable[[], None]) -> None:
     """Serve until there is a signal; `ready` is called when requests are taken."""
     _open_many()
+    _collect_seldom()
+    sys.setswitchinterval(_TURN)
     Server(app, ready).run([on])
 
 

@@ -7,10 +7,13 @@ from dataclasses import dataclass
 from starlette.requests import Request
 
 from tidings.broker.core import Core
+from tidings.broker.feeds.hub import Hub as Audience
+from tidings.broker.feeds.poller import Poller
 from tidings.broker.hooks import Hooks
 from tidings.broker.http.access import Access
 from tidings.broker.http.hub import Hub
 from tidings.broker.http.outcomes import Outcomes
+from tidings.broker.instances import Templates
 from tidings.rdf.limits import MIB, Limits
 
 
@@ -33,12 +36,24 @@ class Bounds:
 
 @dataclass(slots=True)
 class Service:
+    """`hub` has the streams of notifications, `audience` those who listen to feeds; `public` is the address of the
+    server, where it knows one.
+    """
+
     core: Core
     access: Access
     bounds: Bounds
     hub: Hub
     hooks: Hooks
     outcomes: Outcomes
+    templates: Templates
+    poller: Poller
+    audience: Audience
+    public: str | None = None
+
+    def base(self, request: Request) -> str:
+        """The server's address, as others know it, or else as who asks does."""
+        return self.public or f"{request.url.scheme}://{request.url.netloc}"
 
     @staticmethod
     def of(request: Request) -> Service:

@@ -21,11 +21,11 @@ from tidings.broker.http.bodies import body_of, kind_of, object_of
 from tidings.broker.http.problems import Problem
 from tidings.broker.http.query import limit_of, query_of
 from tidings.broker.http.service import Service
+from tidings.broker.instances import Ready, cost
 from tidings.broker.options import Options
-from tidings.broker.subscriptions import BY_OWNER, Standing, Wanted
+from tidings.broker.subscriptions import BY_OWNER, Registered, Standing, Wanted
 from tidings.delivery.webhooks import written_secret
 from tidings.errors import EventError
-from tidings.index.unindexed import unindexed
 from tidings.lang import parse
 from tidings.lang.complexity import Complexity, complexity, of_text
 from tidings.lang.pattern import Dialect, Query
@@ -44,19 +44,23 @@ async def put(request: Request) -> Response:
     caller = service.access.caller(request, "subscribe")
     id = checked_id(request.path_params["id"])
     kind = _kind(request)
-    wanted = _wanted(caller.tenant, id, kind, await body_of(request, service.bounds.query))
-    form, score = await asyncio.to_thread(weighed, service, wanted.query, wanted.dialect)
-    wanted = replace(wanted, complexity=score)
+    body = await body_of(request, service.bounds.query)
+    wanted, form = await asyncio.to_thread(_registrable, service, caller.tenant, id, kind, body)
     before = await asyncio.to_thread(_find, service.core, caller.tenant, id)
     _check_conditions(request, before)
     done = await asyncio.wrap_future(service.core.register(wanted, form, caller.who))
+    begin(service, done)
+    status = HTTPStatus.CREATED if done.new and done.before is None else HTTPStatus.OK
+    return _answer(service, done.standing, status)
+
+
+def begin(service: Service, done: Registered) -> None:
+    """It stands: what is to be done for it from now on."""
     if done.standing.looked is not None and done.new:
         # It goes on by itself; notifications come when it is done.
         service.core.upkeep.look_soon()
-    status = HTTPStatus.CREATED if done.new and done.before is None else HTTPStatus.OK
     if done.standing.options.webhook is not None:
         service.hooks.watch(done.standing)
-    return _answer(service, done.standing, status)
 
 
 async def get(request: Request) -> Response:
@@ -123,17 +127,20 @@ async def found(core: Core, tenant: str, id: str) -> Standing:
 
 def weighed(service: Service, query: str, dialect: Dialect) -> tuple[Query, int]:
     """A query as a form, and its score; a `Problem` where that is too high, or it is none."""
-    most = service.bounds.complexity
-    _check_score(of_text(query), most)
+    check_score(of_text(query), service.bounds.complexity)
     form = parse(query, dialect, source=None)
-    _check_score(complexity(form, query, enough=most), most)
-    tried_on_all = unindexed(form, service.core.knowledge.ontology.resource_classes)
-    found = complexity(form, query, tried_on_all=tried_on_all)
-    _check_score(found, most)
-    return form, found.score
+    return form, score_of(service, form, query)
 
 
-def _check_score(found: Complexity, most: int) -> None:
+def score_of(service: Service, form: Query, text: str) -> int:
+    most = service.bounds.complexity
+    check_score(complexity(form, text, enough=most), most)
+    found = cost(form, text, service.core.knowledge.ontology.resource_classes)
+    check_score(found, most)
+    return found.score
+
+
+def check_score(found: Complexity, most: int) -> None:
     if found.score > most:
         raise Problem(
             HTTPStatus.UNPROCESSABLE_ENTITY,
@@ -168,13 +175,47 @@ def _kind(request: Request) -> str:
     return kind
 
 
-def _wanted(tenant: str, id: str, kind: str, body: bytes) -> Wanted:
+def _registrable(service: Service, tenant: str, id: str, kind: str, body: bytes) -> tuple[Wanted, Query]:
     if kind in DIALECTS:
-        return Wanted(tenant, id, _text(body), DIALECTS[kind], Options())
+        return _weighed(service, Wanted(tenant, id, _text(body), DIALECTS[kind], Options()))
     members = dict(object_of(body))
+    if "template" in members:
+        return _instance(service, tenant, id, members)
+    return _weighed(service, _wanted(tenant, id, members))
+
+
+def _weighed(service: Service, wanted: Wanted) -> tuple[Wanted, Query]:
+    form, score = weighed(service, wanted.query, wanted.dialect)
+    return replace(wanted, complexity=score), form
+
+
+def _instance(service: Service, tenant: str, id: str, members: dict[str, Any]) -> tuple[Wanted, Query]:
+    name = members.pop("template")
+    ready = service.templates.ready(tenant, name) if isinstance(name, str) else None
+    if ready is None:
+        raise Problem(HTTPStatus.NOT_FOUND, "there is no such template")
+    return instance_of(service, ready, id, members)
+
+
+def instance_of(service: Service, ready: Ready, id: str, members: Mapping[str, Any]) -> tuple[Wanted, Query]:
+    """The subscription of this id that a template makes: of `parameters`, with options."""
+    options = dict(members)
+    values = options.pop("parameters", {})
+    if not isinstance(values, Mapping):
+        raise Problem(HTTPStatus.BAD_REQUEST, "'parameters' should be an object: values by name")
+    since = _moment(options.pop("since", None))
+    instance = ready.template.instance(values)
+    found = ready.cost(instance, service.core.knowledge.ontology.resource_classes)
+    check_score(found, service.bounds.complexity)
+    return ready.wanted(id, instance, Options.of(options), since, found.score), instance.query
+
+
+def _wanted(tenant: str, id: str, members: dict[str, Any]) -> Wanted:
     query, dialect = members.pop("query", None), members.pop("dialect", "sparql")
     if not isinstance(query, str):
-        raise Problem(HTTPStatus.BAD_REQUEST, "'query' should be there, and be a string")
+        raise Problem(
+            HTTPStatus.BAD_REQUEST, "'query' should be there, and be a string; or 'template', with 'parameters'"
+        )
     if dialect not in DIALECTS.values():
         raise Problem(HTTPStatus.BAD_REQUEST, f"'dialect' is one of {', '.join(DIALECTS.values())}")
     since = _moment(members.pop("since", None))

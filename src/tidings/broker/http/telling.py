@@ -8,8 +8,8 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Callable, Mapping, Sequence
-from queue import SimpleQueue
-from threading import Thread
+from threading import Condition, Thread
+from time import monotonic
 from typing import TypeAlias
 
 from tidings.broker import subscriptions
@@ -28,10 +28,14 @@ _WAITING = 10_000
 _KNOWN = 20_000
 """So many versions are not looked up again."""
 
-Told: TypeAlias = Callable[[int, Logged, Mapping[Carries, str] | None], None]
-"""Called with a stream, an event, and what is said of it, as it is wanted; None where readers have to look."""
+_AT_ONCE = 0.002
+"""Seconds for which what is said is gathered: to hand it over takes longer than to say it."""
 
-_Job: TypeAlias = tuple[int, Sequence[tuple[int, Logged]], frozenset[Carries]]
+Said: TypeAlias = tuple[int, Logged, Mapping[Carries, str] | None]
+"""A stream, an event, and what is said of it, as it is wanted; None where readers have to look."""
+
+Job: TypeAlias = tuple[int, Sequence[tuple[int, Logged]], frozenset[Carries]]
+"""A stream, what is new in it, and what its readers want of that."""
 
 
 def message(notification: Notification, carries: Carries) -> str:
@@ -40,39 +44,81 @@ def message(notification: Notification, carries: Carries) -> str:
     return f"id: {notification.cursor}\nevent: notification\ndata: {data}\n\n"
 
 
+class _Jobs:
+    """What waits for one thread."""
+
+    def __init__(self) -> None:
+        self._jobs: list[Job] = []
+        self._changed = Condition()
+        self._closed = False
+
+    def put(self, jobs: Sequence[Job]) -> bool:
+        """False where that would be too much."""
+        with self._changed:
+            if len(self._jobs) + len(jobs) > _WAITING:
+                return False
+            self._jobs += jobs
+            self._changed.notify()
+            return True
+
+    def take(self) -> list[Job]:
+        """All that there is, as soon as there is something; nothing when it is closed."""
+        with self._changed:
+            while not self._jobs and not self._closed:
+                self._changed.wait()
+            jobs, self._jobs = self._jobs, []
+            return [] if self._closed else jobs
+
+    def close(self) -> None:
+        with self._changed:
+            self._closed = True
+            self._changed.notify()
+
+
 class Tellers:
-    def __init__(self, core: Core, told: Told, threads: int = 2) -> None:
+    """`told` is called with what is said, from their threads."""
+
+    def __init__(self, core: Core, told: Callable[[list[Said]], None], threads: int = 2) -> None:
         self._core = core
         self._told = told
         self._standing: dict[int, Standing] = {}
-        self._jobs: list[SimpleQueue[_Job | None]] = [SimpleQueue() for _ in range(threads)]
+        self._jobs = [_Jobs() for _ in range(threads)]
         for number, jobs in enumerate(self._jobs):
             Thread(target=self._run, args=(jobs,), name=f"tidings-tell-{number}", daemon=True).start()
 
-    def tell(self, stream: int, news: Sequence[tuple[int, Logged]], wanted: frozenset[Carries]) -> bool:
-        """What is new in a stream, with what its readers want of it; false where too much waits already."""
-        jobs = self._jobs[stream % len(self._jobs)]
-        if jobs.qsize() >= _WAITING:
-            return False
-        jobs.put((stream, news, wanted))
-        return True
+    def tell(self, jobs: Sequence[Job]) -> list[int]:
+        """Have it said. The streams for which too much waits already."""
+        refused: list[int] = []
+        for number, waiting in enumerate(self._jobs):
+            here = [job for job in jobs if job[0] % len(self._jobs) == number]
+            if here and not waiting.put(here):
+                refused += [stream for stream, _, _ in here]
+        return refused
 
     def close(self) -> None:
         for jobs in self._jobs:
-            jobs.put(None)
+            jobs.close()
 
-    def _run(self, jobs: SimpleQueue[_Job | None]) -> None:
-        while (job := jobs.get()) is not None:
-            stream, news, wanted = job
-            for number, logged in news:
-                try:
-                    texts = self._texts(number, logged, wanted)
-                except Exception as error:
-                    # Whoever reads it looks for himself, and is told then.
-                    if not isinstance(error, TidingsError):
-                        _log.exception("what a stream says")
-                    texts = None
-                self._told(stream, logged, texts)
+    def _run(self, jobs: _Jobs) -> None:
+        while those := jobs.take():
+            said: list[Said] = []
+            begun = monotonic()
+            for stream, news, wanted in those:
+                said += [(stream, logged, self._said(number, logged, wanted)) for number, logged in news]
+                if monotonic() - begun > _AT_ONCE:
+                    self._told(said)
+                    said, begun = [], monotonic()
+            if said:
+                self._told(said)
+
+    def _said(self, number: int, logged: Logged, wanted: frozenset[Carries]) -> Mapping[Carries, str] | None:
+        try:
+            return self._texts(number, logged, wanted)
+        except Exception as error:
+            # Whoever reads it looks for himself, and is told then.
+            if not isinstance(error, TidingsError):
+                _log.exception("what a stream says")
+            return None
 
     def _texts(self, number: int, logged: Logged, wanted: frozenset[Carries]) -> Mapping[Carries, str] | None:
         standing = self._found(number)
