@@ -8,6 +8,10 @@ import pytest
 from pyspark.sql import SparkSession
 from tests.support import IN_SOAK
 
+from tidings.bench import ingest
+from tidings.bench.plots import save
+from tidings.bench.report import keep
+from tidings.bench.settings import Settings
 from tidings.bench.spark_memory import held
 from tidings.bench.spark_rates import rates
 from tidings.bench.spark_stream import latency
@@ -46,3 +50,18 @@ def test_memory(spark: SparkSession, made: Made, index: Path, tmp_path: Path) ->
     assert found.size > 0
     assert 1 <= found.workers <= 2
     assert 0 < found.together < 2 * found.size
+
+
+def test_what_is_no_rdf(spark: SparkSession, tmp_path: Path) -> None:
+    """All of `tidings bench ingest --quick`."""
+    report = ingest.run(Settings(quick=True))
+    asked, by_format, by_file = report.tables
+    assert {row["verdict"] for row in asked.rows} == {"not at full size"}
+    assert len(asked.rows) == 13
+    assert len(by_format.rows) == 14
+    for row in by_file.rows:
+        assert isinstance(row["its workers"], float)
+        assert row["its workers"] > 0
+    written = [*keep(report, tmp_path), *save(report.figures, tmp_path)]
+    names = ["ingest.json", "ingest.md", "ingest-formats.svg", "ingest-memory.svg"]
+    assert [path.name for path in written] == names

@@ -22,15 +22,18 @@ INTERRUPTED = 130
 # The help of every command without importing it: `tidings --help` and completion stay quick.
 COMMANDS = {
     "match": "Which subscriptions match which events.",
+    "ingest": "Feeds, tables, trees and documents to events.",
     "compile": "Subscriptions to an index that opens at once.",
     "check": "Every problem of every subscription.",
     "explain": "Why a subscription matches an event, or why not.",
     "serve": "The broker: publishers and subscribers meet, over HTTP.",
     "token": "Who may do what at a broker.",
     "backup": "What a broker has, into another folder, while it runs.",
+    "template": "Subscriptions with parameters, kept by a server.",
     "subscribe": "Leave subscriptions with a server.",
     "publish": "Publish events to a server.",
     "listen": "What a subscription is told, as it comes.",
+    "feeds": "The feeds that a server reads.",
     "status": "How a server does.",
     "pipeline": "Events as they come to notifications, on Spark.",
     "query": "The solutions of a query over the events of an archive.",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from functools import wraps
+from functools import partial, wraps
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -24,9 +24,19 @@ def client_options(callback: Callable[..., Any]) -> Callable[..., Any]:
     """`--url` and `--token`, which become the argument `client`."""
 
     @wraps(callback)
-    def wrapper(*args: Any, url: str, token: str | None, **rest: Any) -> Any:
-        with _client(url, token) as client:
+    def wrapper(*args: Any, connect: Callable[[], Client], **rest: Any) -> Any:
+        with connect() as client:
             return callback(*args, client=client, **rest)
+
+    return server_options(wrapper)
+
+
+def server_options(callback: Callable[..., Any]) -> Callable[..., Any]:
+    """The same, as the argument `connect`, for a command that does not always need a server."""
+
+    @wraps(callback)
+    def wrapper(*args: Any, url: str, token: str | None, **rest: Any) -> Any:
+        return callback(*args, connect=partial(_client, url, token), **rest)
 
     token = click.option("--token", envvar="TIDINGS_TOKEN", help="Who asks.  [default: $TIDINGS_TOKEN]")
     url = click.option("--url", envvar="TIDINGS_URL", default=_DEFAULT, show_default=True, help="The server.")

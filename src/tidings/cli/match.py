@@ -23,7 +23,7 @@ from tidings.match.registry import DEFAULT, create, names
 from tidings.match.run import DEFAULT_BUDGET
 from tidings.match.verify import current_time
 from tidings.rdf.event import Event
-from tidings.rdf.formats import EXTENSIONS, Format
+from tidings.rdf.formats import Format
 from tidings.rdf.seen import SeenEvents
 from tidings.rdf.sources import Document, documents
 from tidings.rdf.terms import Term, to_json
@@ -36,6 +36,7 @@ tidings match subscriptions/ events.trig --ontology auction.ttl
 tidings match subscriptions.ndjson 'feed/*.nq.gz' --bindings --stats
 tidings match index/ day.nq.gz
 zcat day.nq.gz | tidings match cheap.rq - | jq -r .event
+tidings match cheap.rq offers.csv --as csv --base http://shop.example/ --key id
 """
 
 
@@ -89,7 +90,8 @@ def command(
 
     SUBSCRIPTIONS is a folder of *.rq, *.ops and *.gtopss files, one such file, NDJSON, CSV or Parquet with the
     columns id and query, or a folder that tidings compile wrote. EVENTS are RDF files of any format, plain, .gz or
-    .zst, folders or globs of them, or - for N-Quads on standard input.
+    .zst, folders or globs of them, or - for N-Quads on standard input. With --as they are tables, feeds, trees or
+    documents (see tidings ingest).
 
     Matches come by event, in the order of the input, then by subscription id; with --engine spark in no particular
     order, and when all is read. The exit code is 0 when all went well, 1
@@ -101,8 +103,7 @@ def command(
     if engine != "spark" and (shards is not None or is_sharded(subscriptions)):
         what = "--shards" if shards is not None else f"{subscriptions} is compiled in shards, which"
         raise UsageError(f"{what} needs --engine spark; the embedded engine has all subscriptions in one index")
-    if next(documents(events, format=reading.format), None) is None:
-        raise UsageError(f"no RDF file in {', '.join(events)}: none ends in {' '.join(EXTENSIONS)}, .gz or .zst")
+    reading.check(events)
     run = Run(terminal, fail_fast)
     candidates = 0
     started = time.perf_counter()
@@ -185,6 +186,9 @@ def _by_event(
     seen = SeenEvents()
     # Solutions need the event itself, and other ways of making events of a document more than its graphs as they come.
     by_graph = reading.by == "graph" and not reading.group and not reading.strict
+    if reading.data is not None:
+        yield from _one_by_one(core, reading.events(sources, run.reject_event, seen), bindings, run)
+        return
     for document in documents(sources, format=reading.format):
         if isinstance(document, EventError):
             run.reject_event(document)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -27,6 +28,7 @@ tidings serve --open
 
 _USUAL_RATE = 5_000.0
 _RATE = "Requests a second of each token, 0 for any.  [default: 5000; any with --open on this machine alone]"
+_EVERY = "How often a feed is asked for, at most."
 _STEPS = "What a subscription may take on an event."
 
 
@@ -52,6 +54,9 @@ _STEPS = "What a subscription may take on an event."
     help="Match events here, or leave that to tidings pipeline --broker.",
 )
 @click.option("--private-webhooks", is_flag=True, help="Let webhooks go to private and loopback addresses.")
+@click.option("--private-feeds", is_flag=True, help="Let feeds and their hubs be at private and loopback addresses.")
+@click.option("--feeds-every", callback=age, default="5m", show_default=True, metavar="AGE", help=_EVERY)
+@click.option("--public", metavar="URL", help="Where others find this server, hubs of feeds for one.")
 @click.pass_obj
 def command(
     terminal: Terminal,
@@ -70,6 +75,9 @@ def command(
     max_steps: int,
     matching: Where,
     private_webhooks: bool,
+    private_feeds: bool,
+    feeds_every: timedelta,
+    public: str | None,
 ) -> int:
     """Run the broker: clients leave subscriptions, publish events, and are told, over HTTP.
 
@@ -79,12 +87,16 @@ def command(
     """
     need_server("tidings serve")
     from tidings.broker.core import Core
+    from tidings.broker.feeds.poller import Manner
     from tidings.broker.http.app import application
     from tidings.broker.http.server import listening, run
     from tidings.broker.http.service import Bounds
     from tidings.broker.knowledge import Knowledge
     from tidings.broker.matching import Effort, warm_up
     from tidings.broker.retention import Retention
+    from tidings.delivery.addresses import Endpoint
+    from tidings.delivery.fetch import Care
+    from tidings.ingest.feeds.schedule import DEFAULT_POLICY
 
     if folder is None and not is_open:
         raise UsageError("a broker in memory has no tokens: name a FOLDER, or let everybody in with --open")
@@ -97,6 +109,14 @@ def command(
     if rate is None and not (is_open and _is_loopback(host)):
         rate = _USUAL_RATE
     bounds = Bounds(complexity=max_complexity, rate=rate or None)
+    public_names = () if public is None else (Endpoint.of(public, "this server").host,)
+    every = feeds_every.total_seconds()
+    policy = replace(
+        DEFAULT_POLICY,
+        minimum=every,
+        first=max(every, DEFAULT_POLICY.first),
+        maximum=max(every, DEFAULT_POLICY.maximum),
+    )
     on = listening(host, port)
     with terminal.progress("opening the broker"):
         keeping = Retention(keep, keep_bytes, backlog, keep_audit)
@@ -105,8 +125,9 @@ def command(
             warm_up()
     try:
         address = f"http://{host if ':' not in host else f'[{host}]'}:{on.getsockname()[1]}"
-        asked_by = (host, *names) if is_open else None
-        app = application(core, open=is_open, names=asked_by, private=private_webhooks, bounds=bounds)
+        asked_by = (host, *names, *public_names) if is_open else None
+        manner = Manner(policy, Care(private=private_feeds), public=public)
+        app = application(core, open=is_open, names=asked_by, private=private_webhooks, bounds=bounds, feeds=manner)
         run(app, on, lambda: click.echo(address))
     finally:
         core.close()

@@ -13,12 +13,15 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as f
 
 from tidings.errors import EventError, UsageError
+from tidings.ingest.base import How as DataHow
+from tidings.ingest.read import documents as data_documents
 from tidings.ontology import Ontology
 from tidings.rdf.formats import COMPRESSED, EXTENSIONS
 from tidings.rdf.jsonld import Contexts
 from tidings.rdf.limits import Limits
 from tidings.rdf.read import EventsBy
 from tidings.rdf.sources import documents
+from tidings.spark.data import read_shares, shares, suffixes
 from tidings.spark.reading import Reading, message_stage, read_stage
 from tidings.spark.schema import FILES, READ
 from tidings.spark.standing import settled
@@ -36,6 +39,7 @@ class How(TypedDict, total=False):
     group: bool
     limits: Limits
     contexts: Contexts | None
+    data: DataHow | None
     validate: Ontology | None
 
 
@@ -51,6 +55,8 @@ def read_documents(spark: SparkSession, path: Paths, **how: Unpack[How]) -> Data
 
 def read_parts(spark: SparkSession, path: Paths, **how: Unpack[How]) -> DataFrame:
     """The same with a row for every part of an event, where events have parts in several documents."""
+    if how.get("data") is not None:
+        return _read_data(spark, path, Reading(**how))
     names = []
     for source in [path] if isinstance(path, str | PathLike) else path:
         for document in documents(fspath(source), format=how.get("format")):
@@ -66,6 +72,22 @@ def read_parts(spark: SparkSession, path: Paths, **how: Unpack[How]) -> DataFram
         paths = spark.createDataFrame([(name,) for name in names], "path string")
         read = paths.repartition(max(1, len(names))).mapInArrow(read_stage(reading), READ)
     return read
+
+
+def _read_data(spark: SparkSession, path: Paths, reading: Reading) -> DataFrame:
+    """Of documents that are no RDF; large tables in parts, for all workers."""
+    assert reading.data is not None
+    names = []
+    for found in data_documents([path] if isinstance(path, str | PathLike) else path, reading.format):
+        if isinstance(found, EventError):
+            raise UsageError(str(found))
+        names.append(found.name)
+    if reading.validate is not None:
+        paths = spark.createDataFrame([(name,) for name in names], "path string")
+        return paths.repartition(max(1, len(names))).mapInArrow(read_stage(reading), READ)
+    those = shares(names, reading.format, reading.data)
+    numbers = spark.range(0, len(those), 1, max(1, len(those))).select(f.col("id").cast("int").alias("share"))
+    return numbers.mapInArrow(read_shares(those, reading.data), READ)
 
 
 def read_event_stream(
@@ -92,7 +114,8 @@ def read_document_stream(
     # Left alone, Spark forgets files that are a week older than the newest, and never takes such: one may come late.
     reader = reader.option("maxFileAge", _FOR_EVER)
     if how.get("format") is None:
-        reader = reader.option("pathGlobFilter", _known_names())
+        names = EXTENSIONS if how.get("data") is None else suffixes()
+        reader = reader.option("pathGlobFilter", _known_names(names))
     if max_files is not None:
         reader = reader.option("maxFilesPerTrigger", max_files)
     # Spark reads no more of a file than is asked for: here, nothing.
@@ -135,9 +158,9 @@ def _place(messages: DataFrame) -> Column:
     return f.lit("message")
 
 
-def _known_names() -> str:
-    """The files that are RDF by their names, as a glob."""
-    endings = [f"{kind}{packed}" for kind in EXTENSIONS for packed in ("", *COMPRESSED)]
+def _known_names(suffixes: Iterable[str]) -> str:
+    """The files that end so, as a glob."""
+    endings = [f"{kind}{packed}" for kind in suffixes for packed in ("", *COMPRESSED)]
     return f"*{{{','.join(endings)}}}"
 
 

@@ -13,6 +13,9 @@ import pyarrow as pa
 from pyarrow import fs
 
 from tidings.errors import EventError
+from tidings.ingest.base import How as DataHow
+from tidings.ingest.read import Source as DataSource
+from tidings.ingest.read import read as read_data
 from tidings.ontology import Ontology
 from tidings.ontology.serial import of_bytes, to_bytes
 from tidings.ontology.validate import departure
@@ -39,6 +42,9 @@ class Reading:
     group: bool = False
     limits: Limits = DEFAULT_LIMITS
     contexts: Contexts | None = None
+    data: DataHow | None = None
+    """How documents that are no RDF become events; `format` is then one of `ingest.registry`."""
+
     validate: Ontology | None = None
     """Events that the concept model of this ontology rules out are problems."""
 
@@ -108,16 +114,19 @@ def read_messages(messages: Iterable[Message | EventError], reading: Reading) ->
 
 
 def _events(source: Source, reading: Reading, report: Report) -> Iterator[Event]:
-    events = read_events(
-        source,
-        report=report,
-        format=reading.format,
-        by=reading.by,
-        strict=reading.strict,
-        group=reading.group,
-        limits=reading.limits,
-        contexts=reading.contexts,
-    )
+    if reading.data is not None:
+        events = read_data(cast(DataSource, source), reading.data, format=reading.format, report=report)
+    else:
+        events = read_events(
+            source,
+            report=report,
+            format=reading.format,
+            by=reading.by,
+            strict=reading.strict,
+            group=reading.group,
+            limits=reading.limits,
+            contexts=reading.contexts,
+        )
     return events if reading.validate is None else valid(events, reading.validate, report)
 
 
@@ -136,6 +145,8 @@ def _document(path: str, reading: Reading) -> Source:
     parts = urlsplit(path)
     if parts.scheme in ("", "file"):
         return path.removeprefix("file://") if path.startswith("file://") else path.removeprefix("file:")
+    if reading.data is not None:
+        return _opened(path)
     format = Format.of(reading.format) if reading.format else Format.of_path(parts.path)
     if format is None:
         return path
