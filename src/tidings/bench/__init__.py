@@ -4,7 +4,7 @@ workloads/    subscriptions and events, as a paper describes them
 measure       one engine on one workload: seconds, counters, matches
 report        what a benchmark gives: tables, figures, claims; kept as JSON and as Markdown
 plots         its figures as SVG
-parsing, ops, gtopss, rtf, fast, spark, eventcloud, broker    the benchmarks
+parsing, ops, gtopss, rtf, fast, spark, eventcloud, broker, feeds, ingest    the benchmarks
 """
 
 from __future__ import annotations
@@ -24,6 +24,8 @@ BENCHMARKS = {
     "spark": "the pipeline on Spark against what was asked of it: rates, latency, start, memory, changes",
     "eventcloud": "the EventCloud paper's workload: one-step and chained on several executors of Spark",
     "broker": "the broker's server against what was asked of it: rate, delay, streams, memory, what matching costs",
+    "feeds": "the G-ToPSS paper's figures 2 and 3, counted: many who poll feeds, and one broker for all",
+    "ingest": "what is no RDF becomes events: every format beside its parser, and large files embedded and on Spark",
 }
 
 

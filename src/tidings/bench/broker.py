@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import statistics
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -202,6 +203,9 @@ class _Bench:
     async def _held(self, server: Running, rate: float) -> Held:
         sizes, told = self.sizes, Heard()
         each = heard(self.made, self.events, sizes.streams)
+        # The load's own pauses would be taken for the server's.
+        gc.collect()
+        gc.freeze()
         self.tell(f"opening {sizes.streams:,} streams")
         ids = [id for _, (id, _) in zip(range(sizes.streams), self.made.forms(), strict=False)]
         streams = await opened(server, told, ids)

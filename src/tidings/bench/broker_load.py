@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
@@ -133,7 +134,7 @@ class Heard:
     opened: int = 0
     unknown: int = 0
     delays: list[float] = field(default_factory=list)
-    _due: dict[bytes, float] = field(default_factory=dict)
+    _due: OrderedDict[bytes, float] = field(default_factory=OrderedDict)
 
     def publish(self, event: str, due: float) -> None:
         self.published += 1
@@ -148,8 +149,8 @@ class Heard:
 
     def forget(self, before: float) -> None:
         """Those that were due before; they are in that order."""
-        while self._due and (first := next(iter(self._due))) and self._due[first] < before:
-            del self._due[first]
+        while self._due and next(iter(self._due.values())) < before:
+            self._due.popitem(last=False)
 
 
 async def opened(server: Running, heard: Heard, ids: list[str]) -> list[_Stream]:

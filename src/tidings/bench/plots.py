@@ -42,6 +42,9 @@ def save(figures: Iterable[Figure], folder: Path) -> list[Path]:
 def _draw(figure: Figure, axes: Axes) -> None:
     from matplotlib.ticker import MaxNLocator
 
+    if figure.bars:
+        _bars(figure, axes)
+        return
     ours = 0
     for number, curve in enumerate(figure.curves):
         if curve.paper:
@@ -62,6 +65,23 @@ def _draw(figure: Figure, axes: Axes) -> None:
     else:
         axes.set_ylim(bottom=0)
     axes.grid(True, which="major", color="#dddddd", linewidth=0.7)
+    _finish(axes)
+
+
+def _bars(figure: Figure, axes: Axes) -> None:
+    width = 0.8 / len(figure.curves)
+    for number, curve in enumerate(figure.curves):
+        places = [x + (number - (len(figure.curves) - 1) / 2) * width for x in curve.xs]
+        axes.bar(places, curve.ys, width, color=_COLOURS[number % len(_COLOURS)], label=curve.label)
+    axes.set(title=figure.title, xlabel=figure.x, ylabel=figure.y)
+    axes.set_xticks(range(len(figure.bars)), figure.bars, rotation=35, ha="right")
+    if figure.log_y:
+        axes.set_yscale("log")
+    axes.grid(True, which="major", axis="y", color="#dddddd", linewidth=0.7)
+    _finish(axes)
+
+
+def _finish(axes: Axes) -> None:
     axes.set_axisbelow(True)
     axes.spines[["top", "right"]].set_visible(False)
     axes.legend(frameon=False)

@@ -44,7 +44,8 @@ class Curve:
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A plot laid out like one of a paper's; `name` is that of its file."""
+    """A plot laid out like one of a paper's; `name` is that of its file. With `bars`, these are what is at 0, 1, 2 …
+    of x, and each curve is a bar at every one of them."""
 
     name: str
     title: str
@@ -53,6 +54,7 @@ class Figure:
     curves: tuple[Curve, ...]
     log_x: bool = False
     log_y: bool = False
+    bars: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,1 @@
+"""What `tidings bench ingest` takes in: feeds, tables, trees and documents, made from a seed."""
