@@ -19,6 +19,7 @@ from tidings.errors import (
     EvaluationError,
     EventError,
     OntologyError,
+    ParameterError,
     ParseError,
     SnapshotError,
     SubscriptionError,
@@ -30,6 +31,7 @@ from tidings.errors import (
 if TYPE_CHECKING:
     from tidings.broker.broker import Broker
     from tidings.lang import parse, to_text
+    from tidings.lang.templates import Template
     from tidings.match.base import Failure, Match
     from tidings.match.matcher import Matcher
     from tidings.ontology import Ontology
@@ -51,9 +53,11 @@ __all__ = [
     "Matcher",
     "Ontology",
     "OntologyError",
+    "ParameterError",
     "ParseError",
     "SnapshotError",
     "SubscriptionError",
+    "Template",
     "TidingsError",
     "UnsupportedError",
     "UsageError",
@@ -70,6 +74,7 @@ _LAZY = {
     "Match": "tidings.match.base",
     "Matcher": "tidings.match.matcher",
     "Ontology": "tidings.ontology",
+    "Template": "tidings.lang.templates",
     "parse": "tidings.lang",
     "read_events": "tidings.rdf.read",
     "to_text": "tidings.lang",

@@ -31,6 +31,12 @@ def test_the_example_of_the_matchers_page_runs(capsys: pytest.CaptureFixture[str
     assert capsys.readouterr().out == "['path']\n[]\n"
 
 
+def test_the_example_of_the_feeds_page_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    [code] = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "feeds.md").read_text(), re.DOTALL)
+    exec(compile(code, "feeds.md", "exec"), {})
+    assert "<http://news.example/topics/tennis>" in capsys.readouterr().out
+
+
 def test_the_matchers_page_names_every_matcher() -> None:
     page = (ROOT / "docs" / "matchers.md").read_text()
     assert all(f"`{name}`" in page for name in registry.names())
@@ -72,3 +78,9 @@ def test_the_figures_of_the_readme_are_those_of_the_kept_run() -> None:
     measured = [(f"{row['count']:,}", f"{row['seconds']:.1f}", f"{row['cpu µs each']:,.0f}") for row in kept]
     assert shown
     assert set(shown) <= set(measured)
+
+
+def test_the_example_of_the_templates_page_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    [code] = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "templates.md").read_text(), re.DOTALL)
+    exec(compile(code, "templates.md", "exec"), {})
+    assert capsys.readouterr().out == "1000\n"

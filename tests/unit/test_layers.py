@@ -15,6 +15,7 @@ LAYERS = {
     "rdf": 1,
     "ontology": 2,
     "lang": 3,
+    "ingest": 3,
     "index": 4,
     "match": 5,
     "delivery": 6,
@@ -30,10 +31,16 @@ ONLY_IN = {
     "numba": {"index"},
     "click": {"cli"},
     "rich": {"cli"},
-    "rdflib": {"bench"},
+    "rdflib": {"bench", "ingest"},
     "matplotlib": {"bench"},
     "starlette": {"broker"},
     "uvicorn": {"broker"},
+    "html5lib": {"bench", "ingest"},
+    "pyRdfa": {"ingest"},
+    "pypdf": {"bench", "ingest"},
+    "PIL": {"bench", "ingest"},
+    "pyshacl": {"ingest"},
+    "feedparser": {"bench", "ingest"},
 }
 FILES = sorted(PACKAGE.rglob("*.py"))
 

@@ -40,6 +40,21 @@ def test_the_session_of_curl(tmp_path: Path) -> None:
         assert typed(listen, _heard)["event"] == event["id"]
 
 
+def test_the_second_example_is_a_table(tmp_path: Path) -> None:
+    second = re.findall(
+        r"```\w+\n(.*?)```", (ROOT / "README.md").read_text().partition("## Quick start")[2], re.DOTALL
+    )[1]
+    assert len(second.splitlines()) <= 10
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    run = subprocess.run(
+        ["bash", "-e"], input=second, cwd=tmp_path, env={**os.environ, "PATH": path}, capture_output=True, text=True
+    )
+    assert run.returncode == 0, run.stderr
+    [line] = map(json.loads, run.stdout.splitlines())
+    assert line["subscription"] == "cheap"
+    assert line["bindings"] == [{"pc": {"type": "uri", "value": "http://shop.example/7"}}]
+
+
 def _on_a_free_port(session: str) -> str:
     """As it is printed, unless somebody has the usual port."""
     with socket.socket() as tried:
