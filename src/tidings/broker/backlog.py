@@ -71,8 +71,10 @@ class Backlog:
         """So many notifications more for each of these streams."""
         with self._lock:
             counts, most = self._counts, self._most
-            counts.update(more)
-            self._over.update([stream for stream in more if counts[stream] > most])
+            for stream, count in more.items():
+                counts[stream] = now = counts.get(stream, 0) + count
+                if now > most:
+                    self._over.add(stream)
 
     def acknowledged(self, stream: int, seq: int, left: int | None) -> None:
         """Up to that event; so many are left, None where that is not known."""

@@ -12,7 +12,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -199,13 +199,14 @@ class Core:
         for asked, _ in jobs:
             self.figures.stages["wait"].add(begun - asked)
         given = [event for _, events in jobs for event in events]
-        with self.database.reading() as database:
+        with self.database.looking() as database:
             known = log.by_ids(database, [event.id for event in given])
         new: dict[str, Event] = {}
         now = self.now()
+        moment = written_time(now)
         for event in given:
             if event.id not in known and event.id not in new:
-                new[event.id] = replace(event, published=event.published or written_time(now))
+                new[event.id] = Event(event.id, event.body, event.source, event.published or moment)
         matched: Sequence[Numbers | None] = [None] * len(new)
         if self.where == "embedded":
             with self.figures.timed("match"):
@@ -230,16 +231,21 @@ class Core:
 
     def _found(self, logged: Sequence[Logged], upto: int | None = None) -> None:
         """What these events matched is durable, too; up to that one all have been matched."""
-        self.figures.count("matches", sum(len(each.matched) for each in logged if each.matched is not None))
         news: dict[int, list[tuple[int, Logged]]] = {EVERYTHING: []}
+        count = 0
+        stream_of = self.stream_of.get
         for each in logged:
             assert each.matched is not None
-            self.newest.add(each.seq, each.matched)
+            count += len(each.matched)
             for number in each.matched.tolist():
                 # Who has ended meanwhile is not told any more.
-                stream = self.stream_of.get(number)
-                if stream is not None:
-                    news.setdefault(stream, []).append((number, each))
+                stream = stream_of(number)
+                if stream in news:
+                    news[stream].append((number, each))
+                elif stream is not None:
+                    news[stream] = [(number, each)]
+        self.figures.count("matches", count)
+        self.newest.add((each.seq, each.matched) for each in logged if each.matched is not None)
         self.backlog.add({stream: len(those) for stream, those in news.items() if those})
         # Nobody reads on before all of it can be found.
         self._told = upto

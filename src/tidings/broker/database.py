@@ -87,6 +87,12 @@ class Database:
                 raise
 
     @contextmanager
+    def looking(self) -> Iterator[sqlite3.Connection]:
+        """What is there now, for the one who writes: he has at hand what he has written, and others have to read it."""
+        with self._write, self._told():
+            yield self._writer
+
+    @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
         """All that was committed before, and nothing that is meanwhile."""
         if self._folder is None:

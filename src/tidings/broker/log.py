@@ -41,9 +41,15 @@ class Logged:
 
     def row(self) -> Row:
         event = self.event
-        matched = None if self.matched is None else np.sort(self.matched).tobytes()
+        matched = None if self.matched is None else _in_order(self.matched).tobytes()
         fields = (event.id, self.accepted, event.published, event.body, matched)
         return self.seq, *fields, _crc(self.seq, *fields)
+
+
+def _in_order(numbers: Numbers) -> Numbers:
+    made = numbers.copy()
+    made.sort()
+    return made
 
 
 def append(database: sqlite3.Connection, events: Sequence[Logged]) -> None:

@@ -17,7 +17,7 @@ from tidings.lang import parse
 from tidings.lang.pattern import Query
 from tidings.match.base import Answer, Report
 from tidings.match.fast import Fast
-from tidings.match.fast.bodies import match_bodies
+from tidings.match.fast.bodies import Column, match_column
 from tidings.match.meaning import Meaning
 from tidings.match.verify import Prepared
 from tidings.ontology import Ontology
@@ -63,10 +63,8 @@ class Matching:
         """For each event, the numbers of what it matches."""
         if not len(self.engine) or not events:
             return [NONE_MATCHED] * len(events)
-        ids = pa.array([event.id for event in events], pa.string())
-        bodies = pa.array([event.body for event in events], pa.string())
         before = self.engine.candidates
-        found = match_bodies(self.engine, ids, bodies, _refuse, self._failed, lambda row: events[row].published)
+        found = match_column(self.engine, Column.of_events(events), _refuse, self._failed)
         self._figures.candidates.add((self.engine.candidates - before) / len(events), len(events))
         numbers = found.subscriptions.cast(pa.uint32()).to_numpy()
         bounds = np.searchsorted(found.rows, np.arange(len(events) + 1))

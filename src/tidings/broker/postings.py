@@ -235,14 +235,14 @@ class Newest:
         self._lock = Lock()
         self._stretches: deque[_Stretch] = deque()
         self._after = covered(database)
-        for seq, numbers in matched_between(database, self._after, last):
-            self.add(seq, numbers)
+        self.add(matched_between(database, self._after, last))
 
-    def add(self, seq: int, numbers: Numbers) -> None:
+    def add(self, matched: Iterable[tuple[int, Numbers]]) -> None:
         with self._lock:
-            if not self._stretches or len(self._stretches[-1].events) >= _STRETCH:
-                self._stretches.append(_Stretch())
-            self._stretches[-1].events.append((seq, numbers))
+            for each in matched:
+                if not self._stretches or len(self._stretches[-1].events) >= _STRETCH:
+                    self._stretches.append(_Stretch())
+                self._stretches[-1].events.append(each)
 
     def between(self, after: int, last: int) -> list[tuple[int, Numbers]] | None:
         """What the events behind the one, up to the other, matched; None where some of it may be in blocks."""

@@ -3,19 +3,33 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import NamedTuple
 
 import numpy as np
 
 from tidings.broker import gone, log, postings
 from tidings.broker.gone import Places
-from tidings.broker.postings import Newest, Pairs
 from tidings.errors import UsageError
 
 _STRETCH = 100
 """Events that go in one transaction: those that are published meanwhile wait for it."""
+
+
+_AT_ONCE = 16_384
+"""Events of which it is written down, in one go, who loses something when they go."""
+
+
+class Losing(NamedTuple):
+    """The events up to `last` are to go: the streams that lose notifications by that, and for each of these its event,
+    in order.
+    """
+
+    last: int
+    streams: Places
+    seqs: Places
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,35 +77,24 @@ def used(reader: sqlite3.Connection) -> int:
     return (pages - free) * size
 
 
-def losing(
-    reader: sqlite3.Connection, upto: int, newest: Newest, stream_of: Mapping[int, int]
-) -> tuple[Places, Places] | None:
-    """The streams that lose notifications when the events up to this one go, and for each of these its event, in order;
-    None where there are no such events.
+def losing(reader: sqlite3.Connection, upto: int, stream_of: Mapping[int, int]) -> Losing | None:
+    """What is lost when the oldest of the events up to this one go; None where there are no such events.
+
+    The log says it, row by row: the blocks in which it is turned round may be a hundred times as long as what goes.
     """
-    [first] = reader.execute("SELECT min(seq) FROM events WHERE seq <= ?", (upto,)).fetchone()
-    if first is None:
+    [last] = reader.execute(
+        "SELECT max(seq) FROM (SELECT seq FROM events WHERE seq <= ? ORDER BY seq LIMIT ?)", (upto, _AT_ONCE)
+    ).fetchone()
+    if last is None:
         return None
-    streams, seqs = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
-    for pairs in _matched(reader, first - 1, upto, newest):
-        among = (pairs.seqs >= first) & (pairs.seqs <= upto)
-        found = np.array([stream_of.get(number, -1) for number in pairs.numbers[among].tolist()], np.int64)
-        streams.append(found[found >= 0])
-        seqs.append(pairs.seqs[among][found >= 0])
-    order = np.argsort(every := np.concatenate(seqs), kind="stable")
-    return np.concatenate(streams)[order], every[order]
-
-
-def _matched(reader: sqlite3.Connection, after: int, upto: int, newest: Newest) -> Iterator[Pairs]:
-    """What the events behind the one, up to the other, matched, and some around them: from blocks, as far as these
-    reach.
-    """
-    while after < upto and (block := postings.block_behind(reader, after)) is not None:
-        yield postings.pairs_of(reader, block)
-        after = block.last
-    if after < upto:
-        found = newest.between(after, upto)
-        yield Pairs.of(log.matched_between(reader, after, upto) if found is None else found)
+    lost = [
+        (stream, seq)
+        for seq, numbers in log.matched_between(reader, 0, last)
+        for number in numbers.tolist()
+        if (stream := stream_of.get(number)) is not None
+    ]
+    streams, seqs = np.array(lost, np.int64).reshape(-1, 2).T
+    return Losing(last, streams, seqs)
 
 
 def remove(writer: sqlite3.Connection, upto: int, stream_of: Mapping[int, int]) -> bool:

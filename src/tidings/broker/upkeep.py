@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from tidings.broker.core import Core
 
 _PAUSE = 1.0
+_SELDOM = 10
+"""So many turns, from one in which what is too old goes to the next."""
+
 _BREATH = 0.01
 """Seconds between two stretches of events that are removed: who publishes meanwhile has his turn."""
 
@@ -42,8 +45,11 @@ class Upkeep:
         self._looks_back.join()
 
     def _run(self) -> None:
+        turn = 0
         while not self._over.wait(_PAUSE):
-            self._try(self.once)
+            # What is too old by seconds can stay that long: to write down what goes costs the same for few as for many.
+            self._try(self.once if turn % _SELDOM == 0 else self.little)
+            turn += 1
 
     def _look_back(self) -> None:
         """By itself, for it may take long; also those that were looking when the broker ended, or something failed."""
@@ -62,16 +68,20 @@ class Upkeep:
         except Exception:
             _log.exception("the upkeep of %s", self._core.database.name)
 
-    def once(self) -> None:
+    def little(self) -> None:
+        """What should not wait."""
         self._core.database.take_over()
         self.turn_round()
         self._core.end_expired()
         self._core.backlog.once()
+        if self._keep.size is not None:
+            self._make_room_by_size(self._keep.size)
+
+    def once(self) -> None:
+        self.little()
         self._forget_who_did_what()
         if self._keep.age is not None:
             self._make_room_by_age()
-        if self._keep.size is not None:
-            self._make_room_by_size(self._keep.size)
 
     def turn_round(self) -> None:
         core = self._core
@@ -113,14 +123,16 @@ class Upkeep:
         """
         core = self._core
         upto = min(upto, core.told)
-        with core.database.reading() as reader:
-            lost = retention.losing(reader, upto, core.newest, core.stream_of)
-        if lost is None:
-            return False
-        streams, seqs = lost
-        core.change(partial(gone.write, streams=streams, seqs=seqs)).result()
-        core.backlog.removed(streams.tolist(), seqs.tolist())
-        remove = partial(retention.remove, upto=upto, stream_of=core.stream_of)
-        while core.change(remove).result() and not self._over.wait(_BREATH):
-            pass
-        return True
+        removed = False
+        while not self._over.is_set():
+            with core.database.reading() as reader:
+                lost = retention.losing(reader, upto, core.stream_of)
+            if lost is None:
+                break
+            removed = True
+            core.change(partial(gone.write, streams=lost.streams, seqs=lost.seqs)).result()
+            core.backlog.removed(lost.streams.tolist(), lost.seqs.tolist())
+            remove = partial(retention.remove, upto=lost.last, stream_of=core.stream_of)
+            while core.change(remove).result() and not self._over.wait(_BREATH):
+                pass
+        return removed

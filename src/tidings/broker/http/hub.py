@@ -3,18 +3,22 @@
 Who reads a stream is given what it says as it is accepted, without a look into the database. What he is given begins
 when he comes; so he looks at what was before that, until there is nothing left, and then takes what he was given behind
 it. Where that is too much to hold, or something else than an event has changed, he has to look again.
+
+As long as he does nothing but wait, what he is given goes straight to his connection: to wake the task of each reader
+takes several times as long as what it would do then.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections import defaultdict, deque
-from collections.abc import Iterator
+from collections import Counter, defaultdict, deque
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple, TypeAlias, TypeVar
 
 from tidings.broker.core import Core, News
 from tidings.broker.http.telling import Job, Said, Tellers
+from tidings.broker.http.waiting import STILL_HERE, silence
 from tidings.broker.options import Carries
 
 T = TypeVar("T")
@@ -23,6 +27,10 @@ _HELD = 1 << 20
 
 _TICK = 0.5
 """Seconds after which those who wait are told how late it is."""
+
+
+Straight: TypeAlias = Callable[[str], bool]
+"""Sends a text at once; whether it could."""
 
 
 class Given(NamedTuple):
@@ -34,24 +42,29 @@ class Given(NamedTuple):
 
 
 class Reader:
-    """Somebody who reads a stream. `must_look` says that there may be something that he was not given."""
+    """Somebody who reads a stream, and has come to `place` in it. `must_look` says that there may be something that he
+    was not given. `straight` is his connection, where there is one that can be written to.
+    """
 
-    def __init__(self, carries: Carries) -> None:
+    def __init__(self, carries: Carries, straight: Straight | None = None) -> None:
         self.carries = carries
         self.must_look = False
+        self.place = 0
+        self._straight = straight
+        self._silence = silence()
         self._given: deque[Given] = deque()
         self._size = 0
         self._new = False
         self._waiting: asyncio.Future[None] | None = None
         self._until = 0.0
 
-    async def wait(self, seconds: float) -> bool:
+    async def wait(self, seconds: float | None = None) -> bool:
         """Whether there is something new, before about so many seconds are over, as the hub counts them: a clock for
         each of thousands who wait would be most of what they cost.
         """
         if not self._new:
             loop = asyncio.get_running_loop()
-            self._until = loop.time() + seconds
+            self._until = loop.time() + (self._silence if seconds is None else seconds)
             self._waiting = loop.create_future()
             try:
                 await self._waiting
@@ -60,30 +73,47 @@ class Reader:
         found, self._new = self._new, False
         return found
 
+    @property
+    def _only_waits(self) -> bool:
+        """He has nothing left to send himself."""
+        return self._waiting is not None and not self._waiting.done() and not self.must_look and not self._given
+
     def tick(self, now: float) -> None:
         """It is that late."""
         if now >= self._until:
-            self._wake()
+            if self._straight is not None and self._only_waits and self._straight(STILL_HERE):
+                self._until = now + self._silence
+            else:
+                self._wake()
 
     def _wake(self) -> None:
         if self._waiting is not None and not self._waiting.done():
             self._waiting.set_result(None)
 
-    def take(self, place: int) -> list[Given]:
-        """What he was given, of events behind that one."""
-        found = [each for each in self._given if each.seq > place]
+    def take(self) -> list[Given]:
+        """What he was given, of events behind his place, which is behind them from now on."""
+        found = [each for each in self._given if each.seq > self.place]
         self._given.clear()
         self._size = 0
+        if found:
+            self.place = found[-1].seq
         return found
 
-    def give(self, given: Given) -> None:
+    def give(self, given: Given, now: float = 0.0) -> bool:
+        """Whether it has been sent; otherwise he has it to take."""
+        if self._straight is not None and self._only_waits and given.seq > self.place and self._straight(given.text):
+            self.place = given.seq
+            self._until = now + self._silence
+            return True
         self._given.append(given)
         self._size += len(given.text)
         if self._size > _HELD:
-            self.take(given.seq)
+            self._given.clear()
+            self._size = 0
             self.must_look = True
         self._new = True
         self._wake()
+        return False
 
     def look(self) -> None:
         self.must_look = True
@@ -95,6 +125,7 @@ class Hub:
     """One call into the loop for all that a transaction brings."""
 
     def __init__(self, core: Core) -> None:
+        self._core = core
         self._readers: defaultdict[int, set[Reader]] = defaultdict(set)
         self._waiting: defaultdict[int, set[asyncio.Event]] = defaultdict(set)
         self._loop = asyncio.get_running_loop()
@@ -123,9 +154,9 @@ class Hub:
         return sum(map(len, self._waiting.values())) + sum(map(len, self._readers.values()))
 
     @contextmanager
-    def reading(self, stream: int, carries: Carries) -> Iterator[Reader]:
+    def reading(self, stream: int, carries: Carries, straight: Straight | None = None) -> Iterator[Reader]:
         """Be given what the stream says from now on."""
-        reader = Reader(carries)
+        reader = Reader(carries, straight)
         with _member(self._readers, stream, reader):
             yield reader
 
@@ -169,13 +200,23 @@ class Hub:
                 reader.look()
 
     def _give(self, said: list[Said]) -> None:
+        now = self._loop.time()
+        sent: Counter[int] = Counter()
         for stream, logged, texts in said:
             for reader in self._readers.get(stream, ()):
                 text = None if texts is None else texts.get(reader.carries)
                 if text is None:
                     reader.look()
-                else:
-                    reader.give(Given(logged.seq, text, logged.accepted))
+                elif reader.give(Given(logged.seq, text, logged.accepted), now):
+                    sent[logged.accepted] += 1
+        for accepted, count in sent.items():
+            self.count_told(accepted, count)
+
+    def count_told(self, accepted: int, count: int) -> None:
+        """So many notifications were handed over, of events that were accepted at that moment."""
+        figures = self._core.figures
+        figures.count("told_streams", count)
+        figures.delivery["stream"].add((self._core.now() - accepted) / 1e6, count)
 
     def _tick(self) -> None:
         now = self._loop.time()

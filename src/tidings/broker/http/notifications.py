@@ -4,24 +4,23 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping
 from http import HTTPStatus
 
 from starlette.requests import Request
 from starlette.responses import Response
 
-from tidings.broker.core import Core
 from tidings.broker.cursors import Cursor
 from tidings.broker.http.bodies import json_of
-from tidings.broker.http.hub import Given
+from tidings.broker.http.hub import Straight
 from tidings.broker.http.negotiation import wants_stream
 from tidings.broker.http.problems import Problem
 from tidings.broker.http.query import limit_of, query_of
 from tidings.broker.http.service import Service
-from tidings.broker.http.streaming import Streamed
+from tidings.broker.http.streaming import STRAIGHT, Streamed
 from tidings.broker.http.subscriptions import found
 from tidings.broker.http.telling import message
-from tidings.broker.http.waiting import HERE, STILL_HERE, silence
+from tidings.broker.http.waiting import HERE, STILL_HERE
 from tidings.broker.options import Carries, Options, payload_of, written_as
 from tidings.broker.payloads import told
 from tidings.broker.receiving import LATEST, Notification, Page, Subscription
@@ -48,7 +47,7 @@ async def notifications(request: Request) -> Response:
         # Before the answer begins: a place that is none is a problem with a status of its own.
         place = await asyncio.to_thread(subscription.start, after)
         missed = await asyncio.to_thread(subscription.missed) if after is None else None
-        stream = _stream(service, subscription, str(place), carries, missed)
+        stream = _stream(service, subscription, str(place), carries, missed, request.scope.get(STRAIGHT))
         return Streamed(stream)
     page, count = await asyncio.to_thread(_page, subscription, after, limit, carries)
     service.core.figures.count("told_pages", count)
@@ -91,14 +90,19 @@ def _page(subscription: Subscription, after: str | None, limit: int, carries: Ca
 
 
 async def _stream(
-    service: Service, subscription: Subscription, after: str, carries: Carries, missed: str | None
+    service: Service,
+    subscription: Subscription,
+    after: str,
+    carries: Carries,
+    missed: str | None,
+    straight: Straight | None,
 ) -> AsyncGenerator[str, None]:
     """What there is behind a place, then what comes; until the subscription ends, or the server does."""
     yield HERE
     if missed is not None:
         yield _message("missed", {"upto": missed})
     place, paused = Cursor.of(after), None
-    with service.hub.reading(subscription.stream, carries) as reader:
+    with service.hub.reading(subscription.stream, carries, straight) as reader:
         while not service.hub.closing:
             reader.must_look = False
             try:
@@ -113,20 +117,15 @@ async def _stream(
             if (reason := subscription.why_paused) != paused:
                 yield _message("resumed", {}) if reason is None else _message("paused", {"reason": reason})
                 paused = reason
+            reader.place = place.seq
             while not reader.must_look:
-                given = reader.take(place.seq)
-                if given:
-                    place = Cursor(place.stream, given[-1].seq)
-                    _count_told(service.core, given)
+                if given := reader.take():
+                    # All of them as if they had come with the first, which waited longest.
+                    service.hub.count_told(given[0].accepted, len(given))
                     yield "".join(each.text for each in given)
-                elif not await reader.wait(silence()):
+                elif not await reader.wait():
                     yield STILL_HERE
-
-
-def _count_told(core: Core, given: Sequence[Given]) -> None:
-    """All of them as if they had come with the first, which waited longest."""
-    core.figures.count("told_streams", len(given))
-    core.figures.delivery["stream"].add((core.now() - given[0].accepted) / 1e6, len(given))
+            place = Cursor(place.stream, reader.place)
 
 
 def _kind(error: TidingsError) -> str:

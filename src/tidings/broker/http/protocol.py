@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import asyncio
 from asyncio import TimerHandle
+from functools import partial
 from http import HTTPStatus
 
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
 from tidings.broker.http.problems import Problem
 from tidings.broker.http.short import WHOLE
+from tidings.broker.http.streaming import STRAIGHT
 
 PATIENCE = 20.0
 """Seconds in which the head of a request has to be there."""
@@ -52,6 +54,9 @@ class Protocol(HttpToolsProtocol):
     def on_headers_complete(self) -> None:
         self._end_head()
         super().on_headers_complete()
+        if any(name == b"accept" and b"event-stream" in value for name, value in self.headers):
+            # For these alone: it holds on to itself, and has to be looked for when it is gone.
+            self.scope[STRAIGHT] = partial(_sent, self.cycle)  # type: ignore[literal-required]
 
     def on_message_complete(self) -> None:
         super().on_message_complete()
@@ -85,3 +90,19 @@ class Protocol(HttpToolsProtocol):
         head += [name + b": " + value for name, value in answer.raw_headers]
         self.transport.write(b"\r\n".join([*head, b"", bytes(answer.body)]))
         self.transport.close()
+
+
+def _sent(cycle: RequestResponseCycle, text: str) -> bool:
+    """Send the next piece of an answer that goes on, if there is room for it just now."""
+    if (
+        cycle.flow.write_paused
+        or cycle.disconnected
+        or not cycle.chunked_encoding
+        or not cycle.response_started
+        or cycle.response_complete
+        or cycle.transport.is_closing()
+    ):
+        return False
+    data = text.encode()
+    cycle.transport.write(b"%x\r\n%b\r\n" % (len(data), data))
+    return True

@@ -8,6 +8,9 @@ from collections.abc import AsyncGenerator
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
+STRAIGHT = "tidings.straight"
+"""In the scope of a request: what sends a piece of its answer past everything in between, if it can be sent now."""
+
 
 class Streamed(Response):
     """Server-sent events, as they come. Beside what is waited for there is one more who waits: for the other side to

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
 from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
 from tidings.errors import EventError
-from tidings.index.arrays import Ints
+from tidings.index.arrays import Ints, Longs
 from tidings.index.kernels.gather import rows_that
 from tidings.index.kernels.join import YES
 from tidings.index.scanner import padded
@@ -43,7 +45,10 @@ def match_bodies(
 
     A body that is no event is `refused`, by its row.
     """
-    column = Column(ids, bodies, moment)
+    return match_column(engine, Column.of_table(ids, bodies, moment), refused, failed)
+
+
+def match_column(engine: Fast, column: Column, refused: Refuse, failed: Report) -> Matched:
     pieces: list[Matched] = []
     held: list[Failure] = []
     odd: list[int] = []
@@ -65,23 +70,35 @@ def match_bodies(
     return _in_order(pieces) if odd else _joined(pieces)
 
 
+@dataclass(frozen=True, slots=True)
 class Column:
-    """Bodies as the kernels read them, and the events they are of."""
+    """Bodies as the kernels read them, from each of `starts` to the next, and the events they are of, by row."""
 
-    def __init__(self, ids: pa.Array, bodies: pa.Array, moment: Moment = lambda row: None) -> None:
-        self.ids = ids
-        self._moment = moment
-        self.size = len(bodies)
-        self._bodies = bodies
+    data: np.ndarray
+    starts: Longs
+    event: Callable[[int], Event]
+
+    @property
+    def size(self) -> int:
+        return self.starts.size - 1
+
+    @staticmethod
+    def of_table(ids: pa.Array, bodies: pa.Array, moment: Moment = lambda row: None) -> Column:
+        size = len(bodies)
         texts = bodies.cast(pa.large_binary())
-        offsets = np.frombuffer(texts.buffers()[1], np.int64)[texts.offset : texts.offset + self.size + 1]
+        offsets = np.frombuffer(texts.buffers()[1], np.int64)[texts.offset : texts.offset + size + 1]
         content = texts.buffers()[2]
-        whole = b"" if content is None or not self.size else content[offsets[0] : offsets[-1]].to_pybytes()
-        self.data = padded(whole)
-        self.starts = offsets - offsets[0] if self.size else np.zeros(1, np.int64)
+        whole = b"" if content is None or not size else content[offsets[0] : offsets[-1]].to_pybytes()
+        starts = offsets - offsets[0] if size else np.zeros(1, np.int64)
+        return Column(
+            padded(whole), starts, lambda row: Event(ids[row].as_py(), bodies[row].as_py(), published=moment(row))
+        )
 
-    def event(self, row: int) -> Event:
-        return Event(self.ids[row].as_py(), self._bodies[row].as_py(), published=self._moment(row))
+    @staticmethod
+    def of_events(events: Sequence[Event]) -> Column:
+        bodies = [event.body.encode() for event in events]
+        starts = np.array(list(accumulate(map(len, bodies), initial=0)), np.int64)
+        return Column(padded(b"".join(bodies)), starts, events.__getitem__)
 
 
 def _run(engine: Fast, view: View, column: Column, start: int, failed: Report) -> tuple[int, Matched]:

@@ -21,7 +21,7 @@ def _reader() -> Fast:
 
 def canonical_bodies(ids: pa.Array, bodies: pa.Array) -> pa.Array:
     """These bodies, sorted and escaped as they should be; null where one is no event at all."""
-    column = Column(ids, bodies)
+    column = Column.of_table(ids, bodies)
     mended: dict[int, str | None] = {}
     start = 0
     with _reader().reading() as view:

@@ -30,7 +30,7 @@ class Routes(NamedTuple):
 
 def route_bodies(router: Router, shards: int, ids: pa.Array, bodies: pa.Array) -> Routes:
     """Where the events go that have these ids and bodies."""
-    column = Column(ids, bodies)
+    column = Column.of_table(ids, bodies)
     rows: list[Ints] = [np.zeros(0, np.int32)]
     chosen: list[Ints] = [np.zeros(0, np.int32)]
     mended: dict[int, str] = {}
