@@ -7,11 +7,13 @@ import gc
 import statistics
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from tidings.bench.broker_load import Heard, by_the_clock, opened, sustained
 from tidings.bench.broker_world import Requests, Running, fill, heard, serving
+from tidings.bench.machine import times
 from tidings.bench.report import Claim, Curve, Figure, Report, Row, Table
 from tidings.bench.settings import Settings
 from tidings.bench.spark_world import Made
@@ -47,24 +49,33 @@ QUICK = Sizes(2_000, 500, 1, 2.0, 100, 0.2, 0.1)
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """What was seen while streams were open: delays in seconds, sorted; the server's own memory at each second."""
+    """What was seen while streams were open: delays in seconds, sorted, and in minutes; at each second the server's own
+    memory; the share of the processors' time that was not the machine's, but somebody else's on the same hardware.
+    """
 
     streams: int
     rate: float
     published: int
     delays: list[float]
+    by_minute: list[list[float]]
     missed: int
     seconds: list[float]
     memory: list[int]
+    stolen: float
 
     def delay(self, share: float) -> float:
-        return self.delays[min(len(self.delays) - 1, int(share * len(self.delays)))]
+        return _slowest(self.delays, share)
 
     def growth(self, warm: float) -> float:
         """From the half of the warm time to its other half: the medians, since memory goes up and down."""
         known = [bytes for second, bytes in zip(self.seconds, self.memory, strict=True) if second >= warm]
         half = len(known) // 2
         return statistics.median(known[half:]) / statistics.median(known[:half]) - 1
+
+
+def _slowest(delays: list[float], share: float) -> float:
+    """Of delays that are sorted, the one that this share of them does not exceed."""
+    return delays[min(len(delays) - 1, int(share * len(delays)))]
 
 
 def run(settings: Settings) -> Report:
@@ -136,7 +147,9 @@ class Found:
             f"{slow * 1000:.1f} ms",
             slow < _SLOWEST,
             f"median {held.delay(0.5) * 1000:.1f} ms, of a thousand {held.delay(0.999) * 1000:.0f} ms, slowest "
-            f"{held.delays[-1] * 1000:.0f} ms",
+            f"{held.delays[-1] * 1000:.0f} ms; the slowest of a hundred of the quietest minute "
+            f"{min(_slowest(minute, 0.99) for minute in held.by_minute) * 1000:.1f} ms; "
+            f"{held.stolen:.1%} of the machine's time went to others on the same hardware",
         )
         yield line(
             "open streams",
@@ -163,10 +176,16 @@ class Found:
         minutes = tuple(second / 60 for second in held.seconds[::every])
         memory = Curve("server", minutes, tuple(bytes / 1e6 for bytes in held.memory[::every]))
         shares = [0.5, 0.9, 0.99, 0.999, 0.9999]
+        times = tuple(minute + 0.5 for minute in range(len(held.by_minute)))
+        over_time = tuple(
+            Curve(label, times, tuple(_slowest(minute, share) * 1000 for minute in held.by_minute))
+            for label, share in (("median", 0.5), ("slowest of ten", 0.9), ("slowest of a hundred", 0.99))
+        )
         delays = Curve("delay", tuple(1 / (1 - s) for s in shares), tuple(held.delay(s) * 1000 for s in shares))
         return (
             Figure("broker-memory", "Memory of the server", "minutes", "MB", (memory,)),
             Figure("broker-delay", "From publish to delivered", "slowest of so many", "ms", (delays,), True, True),
+            Figure("broker-minutes", "From publish to delivered, minute by minute", "minutes", "ms", over_time),
         )
 
 
@@ -211,10 +230,13 @@ class _Bench:
         streams = await opened(server, told, ids)
         seconds: list[float] = []
         memory: list[int] = []
+        told_by: list[int] = []
+        before = times()
 
         def look(second: float) -> None:
             seconds.append(second)
             memory.append(server.memory)
+            told_by.append(len(told.delays))
             if round(second) % 60 == 0:
                 self.tell(f"{rate:,.0f} events a second, minute {second / 60:.0f} of {sizes.minutes:g}")
 
@@ -222,10 +244,13 @@ class _Bench:
         await by_the_clock(
             server, requests, told, rate=rate, seconds=60 * sizes.minutes, publishers=_PUBLISHERS, look=look
         )
+        stolen = times().stolen_since(before)
         await asyncio.sleep(_DRAIN)
         for stream in streams:
             stream.close()
         wholes, rest = divmod(told.published, len(each))
         expected = wholes * sum(each) + sum(each[:rest])
         missed = abs(expected - len(told.delays) - told.unknown)
-        return Held(told.opened, rate, told.published, sorted(told.delays), missed, seconds, memory)
+        starts = [0, *told_by[59:-1:60]]
+        by_minute = [sorted(told.delays[a:b]) for a, b in pairwise([*starts, len(told.delays)]) if b > a]
+        return Held(told.opened, rate, told.published, sorted(told.delays), by_minute, missed, seconds, memory, stolen)
