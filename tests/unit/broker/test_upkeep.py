@@ -13,6 +13,7 @@ from tests.unit.broker.offers import ANY, CHEAP, ids, offer, told
 import tidings
 from tidings.broker import core as cores
 from tidings.broker import looking, postings
+from tidings.broker import retention as retentions
 from tidings.broker import upkeep as upkeeps
 from tidings.broker.database import FILE
 from tidings.broker.options import Options
@@ -89,6 +90,38 @@ def test_old_events_go_and_who_had_not_read_them_is_told(tmp_path: Path, clock: 
         assert broker.event(ids(2)[0]) is None
         # What is gone is not known any more.
         assert len(broker.publish(offer(0))) == 1
+
+
+@pytest.mark.usefixtures("small_blocks")
+def test_many_go_a_few_at_a_time(tmp_path: Path, clock: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(retentions, "_AT_ONCE", 3)
+    monkeypatch.setattr(retentions, "_STRETCH", 2)
+    with tidings.Broker(tmp_path, retention=Retention(age=timedelta(hours=20))) as broker:
+        cheap, any_ = broker.subscribe(CHEAP), broker.subscribe(ANY)
+        for number in range(30):
+            broker.publish(offer(number, 900 if number % 3 else 100))
+            clock[0] += HOUR
+            broker._core.upkeep.little()
+        behind = any_.page(limit=10).cursor
+        upkeep(broker)
+        assert told(any_) == ids(*range(10, 30))
+        assert told(cheap) == ids(*range(12, 30, 3))
+        assert [n.event.id for n in any_.page(behind).notifications] == ids(*range(10, 30))
+        assert broker._core.backlog.waiting(any_.stream) == 20
+
+
+def test_what_was_deleted_by_hand_is_not_called_gone(tmp_path: Path, clock: list[int]) -> None:
+    with tidings.Broker(tmp_path, retention=Retention(age=timedelta(hours=2))) as broker:
+        cheap = broker.subscribe(CHEAP)
+        start = cheap.page().cursor
+        broker.publish(offer(0))
+        assert broker.delete_event(*ids(0))
+        for number in range(1, 6):
+            broker.publish(offer(number, 900))
+            clock[0] += HOUR
+        upkeep(broker)
+        assert cheap.page(start).notifications == []
+        assert cheap.page().missed is None
 
 
 def test_a_cursor_behind_what_went_is_as_good_as_ever(tmp_path: Path, clock: list[int]) -> None:
