@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from tidings.errors import EventError
+from tidings.ingest.rows.text import is_language
 from tidings.rdf.limits import Limits
 from tidings.rdf.read import read_triples
 from tidings.rdf.terms import RDF_TYPE, Term, iri_text, is_iri, is_literal, parts
@@ -280,6 +281,8 @@ def _spec(graph: _Graph, node: Term, what: str) -> Spec:
     if language is None:
         inner = _inner_constant(graph, node, "languageMap", what)
         language = None if inner is None else parts(inner).lexical
+    if language is not None and not is_language(language):
+        raise _error(f"{language!r:.100} is no language", node)
     if datatype is not None and not is_iri(datatype):
         raise _error(f"the datatype {datatype} is no IRI", node)
     of = None if kind is None else iri_text(kind).rpartition("#" if "#" in kind else "/")[2]

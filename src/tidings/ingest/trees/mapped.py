@@ -53,7 +53,7 @@ def source_of(mapping: Mapping, how: How, kind: str) -> Source:
     sources = mapping.document(kind)
     iterators = ", ".join(f"'{each.iterator}'" for each in sources)
     for each in sources:
-        _path(each.iterator, kind)
+        check_iterator(each)
     if how.record is None:
         if len(sources) > 1:
             raise UsageError(f"the mapping iterates over {iterators}: say with --record which of them are the events")
@@ -64,6 +64,11 @@ def source_of(mapping: Mapping, how: How, kind: str) -> Source:
         reason = f"the record '{how.record}' is not what the mapping iterates over, {iterators}"
         raise UsageError(f"{reason}: leave it out, or change one of them")
     return found[0]
+
+
+def check_iterator(source: Source) -> None:
+    """A `UsageError` where the path of a record is not understood."""
+    _path(source.iterator, source.kind)
 
 
 def _path(text: str | None, kind: str) -> tuple[Any, ...] | None:
