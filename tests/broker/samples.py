@@ -124,3 +124,31 @@ DATA = {
     "text/html": ['<p itemscope itemtype="http://schema.org/Offer"><b itemprop="price">1</b></p>', "<"],
 }
 """Of data that is no RDF, sound and not."""
+
+_RML = """@prefix rr: <http://www.w3.org/ns/r2rml#> . @prefix rml: <http://semweb.mmlab.be/ns/rml#> .
+@prefix ql: <http://semweb.mmlab.be/ns/ql#> . @prefix : <http://x/> .
+:m rml:logicalSource [ rml:source "offers" ; rml:referenceFormulation ql:FORM ] ;
+    rr:subjectMap [ rr:template "http://x/{id}" ; rr:class :Offer ] ;
+    rr:predicateObjectMap [ rr:predicate :price ; rr:objectMap [ rml:reference "price" ] ] .
+"""
+MAPPINGS = {
+    "text/turtle": [
+        _RML.replace("ql:FORM", "ql:CSV"),
+        _RML.replace("ql:FORM", 'ql:JSONPath ; rml:iterator "$.offers[*]"'),
+        _RML.replace("ql:FORM", 'ql:XPath ; rml:iterator "/offers/offer"').replace("{id}", "{@id}"),
+    ],
+    "application/csvm+json": [
+        json.dumps(
+            {
+                "@context": "http://www.w3.org/ns/csvw",
+                "url": "offers.csv",
+                "tableSchema": {
+                    "aboutUrl": f"{X}{{id}}",
+                    "columns": [{"name": "id"}, {"name": "price", "datatype": "decimal", "propertyUrl": f"{X}price"}],
+                },
+            }
+        )
+    ],
+    "application/ld+json": [json.dumps({"@context": {"@vocab": X, "id": "@id", "@base": X}})],
+}
+"""Of offers, by the media type."""

@@ -134,3 +134,88 @@ def test_depth_and_rubbish(client: TestClient, kind: str, query: str, body: byte
     status, told = publish(client, kind, body, query)
     assert status in (202, 422), told[:500]
     assert len(told) < MIB
+
+
+# ------------------------------------------------------------------------------------------------------------- mappings
+
+PREFIXES = """@prefix rr: <http://www.w3.org/ns/r2rml#> . @prefix rml: <http://semweb.mmlab.be/ns/rml#> .
+@prefix ql: <http://semweb.mmlab.be/ns/ql#> . @prefix csvw: <http://www.w3.org/ns/csvw#> . @prefix : <http://e.x/> .
+"""
+OWN = ':m rml:logicalSource [ rml:source "a" ; rml:referenceFormulation ql:CSV ] ; rr:subject :s'
+JOIN = """rr:predicateObjectMap [ rr:predicate :p ; rr:objectMap [ rr:parentTriplesMap :n ;
+    rr:joinCondition [ rr:child "id" ; rr:parent "id" ] ] ]"""
+OTHER = ':n rml:logicalSource [ rml:source %s ; rml:referenceFormulation ql:%s ] ; rr:subjectMap [ rml:reference "id" ]'
+
+
+def sources(secret: Path) -> dict[str, str]:
+    """Mappings that would have something else read, if anybody did."""
+    file, address = f'"{secret}"', '"http://127.0.0.1:1/x"'
+    return {
+        **{
+            f"{kind} {of}": f"{PREFIXES}{OWN} ; {JOIN} . {OTHER % (of, kind)} ."
+            for kind in ("CSV", "JSONPath", "XPath")
+            for of in (file, address, f"[ rml:path {file} ]", f"[ csvw:url <{secret.as_uri()}> ]")
+        },
+        "a table": f'{PREFIXES}{OWN} ; {JOIN} . :n rr:logicalTable [ rr:tableName "t" ] ; rr:subject :t .',
+        "a query": f"""{PREFIXES}:m rr:logicalTable [ rr:sqlQuery "SELECT readfile('{secret}')" ] ; rr:subject :t .""",
+    }
+
+
+@pytest.mark.parametrize("place", range(14))
+def test_a_mapping_that_names_another_source(client: TestClient, tmp_path: Path, place: int) -> None:
+    secret = tmp_path / "secret"
+    secret.write_text(f"id\n{SECRET}\n")
+    name, text = list(sources(secret).items())[place]
+    answer = client.put("/v1/mappings/m", content=text, headers={"content-type": "text/turtle"})
+    assert answer.status_code == 422, (name, answer.text)
+    # And if it were there all the same, nobody would read it.
+    client.app.state.service.mappings.put("", "m", "text/turtle", text.encode()).result()  # type: ignore[attr-defined]
+    for kind, query, body in (
+        ("text/csv", "?mapping=m", f"id\n{secret}\n".encode()),
+        ("application/json", "?as=json&mapping=m", b'{"id": 1}'),
+        ("application/xml", "?as=xml&mapping=m", b"<id>1</id>"),
+    ):
+        status, told = publish(client, kind, body, query)
+        assert status in (202, 422), told
+        assert SECRET not in told
+
+
+def test_a_mapping_of_a_file_is_of_what_was_sent(client: TestClient, tmp_path: Path) -> None:
+    secret = tmp_path / "secret"
+    secret.write_text(f"id\n{SECRET}\n")
+    text = f"""{PREFIXES}:m rml:logicalSource [ rml:source "{secret}" ; rml:referenceFormulation ql:CSV ] ;
+        rr:subject :s ; rr:predicateObjectMap [ rr:predicate :p ; rr:objectMap [ rml:reference "id" ] ] ."""
+    assert client.put("/v1/mappings/m", content=text, headers={"content-type": "text/turtle"}).status_code == 201
+    status, told = publish(client, "text/csv", b"id\nmine\n", "?mapping=m")
+    assert (status, SECRET in told, '"mine"' in told) == (202, False, True)
+
+
+@pytest.mark.parametrize(
+    ("kind", "text"),
+    [
+        ("application/csvm+json", '{"tableSchema": "%s"}'),
+        ("application/csvm+json", '{"@context": "%s"}'),
+        ("application/csvm+json", '{"dialect": "%s"}'),
+        ("application/ld+json", '"%s"'),
+        ("application/ld+json", '{"@context": ["%s"]}'),
+        ("application/ld+json", '{"@context": {"@version": 1.1, "@import": "%s"}}'),
+        ("application/ld+json", '{"@context": {"a": {"@id": "http://e.x/a", "@context": "%s"}}}'),
+    ],
+)
+def test_a_description_that_is_elsewhere(client: TestClient, tmp_path: Path, kind: str, text: str) -> None:
+    secret = tmp_path / "secret"
+    secret.write_text('{"@context": {"@vocab": "http://secret/"}}')
+    for where in (secret.as_uri(), str(secret), "http://127.0.0.1:1/x"):
+        answer = client.put("/v1/mappings/m", content=text % where, headers={"content-type": kind})
+        assert answer.status_code in (201, 422), answer.text
+        if answer.status_code == 201:
+            asked = "?as=json&mapping=m" if "ld" in kind else "?mapping=m"
+            _, told = publish(client, "application/json" if "ld" in kind else "text/csv", b'{"a": {"b": 1}}', asked)
+            assert "http://secret/" not in told
+
+
+def test_a_language_that_would_be_triples(client: TestClient) -> None:
+    forged = 'en . <http://e.x/forged> <http://e.x/p> \\"x\\"@en'
+    text = f"""{PREFIXES}{OWN} ; rr:predicateObjectMap [ rr:predicate :p ;
+        rr:objectMap [ rml:reference "id" ; rr:language "{forged}" ] ] ."""
+    assert client.put("/v1/mappings/m", content=text, headers={"content-type": "text/turtle"}).status_code == 422

@@ -13,7 +13,7 @@ import schemathesis
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from schemathesis.generation.case import Case
-from tests.broker.samples import BODIES, DATA, DOCUMENTS, ENVELOPES, EVENTS, LINES, QUERIES, TEMPLATES, X
+from tests.broker.samples import BODIES, DATA, DOCUMENTS, ENVELOPES, EVENTS, LINES, MAPPINGS, QUERIES, TEMPLATES, X
 from tests.broker.threaded import Threaded
 
 from tidings.broker.http.openapi import DOCUMENT
@@ -71,7 +71,9 @@ def _register() -> None:
     for format in Format:
         documents = _document(format)
         schemathesis.openapi.format(format.value, documents)
-        schemathesis.openapi.media_type(format.media_type, documents.map(str.encode))
+        # A mapping in RDF is RDF like any other.
+        both = documents | st.sampled_from(MAPPINGS.get(format.media_type, [DOCUMENTS[format]]))
+        schemathesis.openapi.media_type(format.media_type, both.map(str.encode))
         schemathesis.openapi.format(f"one-event-in-{format.value}", st.just(EVENTS[format]))
         schemathesis.openapi.format(f"ontology-{format.value}", st.just(DOCUMENTS[format]))
     for dialect, queries in QUERIES.items():
@@ -85,6 +87,10 @@ def _register() -> None:
     schemathesis.openapi.media_type("application/x-ndjson", lines.map(str.encode))
     for kind in set(MEDIA_TYPES) - {"application/x-ndjson"}:
         schemathesis.openapi.media_type(kind, st.sampled_from(DATA.get(kind, ["no such document"])).map(str.encode))
+    for kind, texts in MAPPINGS.items():
+        schemathesis.openapi.format(f"mapping-in-{kind}", st.sampled_from(texts))
+    described = st.sampled_from(MAPPINGS["application/csvm+json"])
+    schemathesis.openapi.media_type("application/csvm+json", described.map(str.encode))
     envelopes = st.sampled_from(ENVELOPES)
     schemathesis.openapi.format("cloudevent", envelopes)
     schemathesis.openapi.media_type("application/cloudevents+json", envelopes.map(str.encode))

@@ -21,6 +21,8 @@ What: TypeAlias = Literal[
     "resume",
     "define template",
     "delete template",
+    "define mapping",
+    "delete mapping",
     "delete event",
     "change ontology",
     "add feed",

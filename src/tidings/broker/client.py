@@ -53,6 +53,10 @@ def _template(id: str, *more: str) -> str:
     return "/".join(("/v1/templates", quote(id, safe=""), *more))
 
 
+def _mapping(id: str) -> str:
+    return f"/v1/mappings/{quote(id, safe='')}"
+
+
 def _wanted(query: str | None, dialect: Dialect, options: Mapping[str, object]) -> Json:
     """A query and its options; or, without one, a `template` and `parameters` among the options."""
     return dict(options) if query is None else {"query": query, "dialect": dialect, **options}
@@ -195,9 +199,23 @@ class Client:
     def close(self) -> None:
         self._http.close()
 
-    def publish(self, data: bytes | Iterable[bytes], media_type: str) -> Json:
-        """Publish a document; `events` has the ids of what is durable now."""
-        return dict(self._ask("POST", "/v1/events", content=data, headers={"content-type": media_type}))
+    def publish(self, data: bytes | Iterable[bytes], media_type: str, asked: Mapping[str, str] | None = None) -> Json:
+        """Publish a document; `events` has the ids of what is durable now. Of one that is no RDF, `asked` says how it
+        becomes events, as in `{"as": "csv", "mapping": "shops"}`.
+        """
+        headers = {"content-type": media_type}
+        return dict(self._ask("POST", "/v1/events", content=data, headers=headers, params=dict(asked or {})))
+
+    def mapping(self, id: str, text: bytes, media_type: str = "text/turtle") -> Json:
+        """Leave a mapping, or a JSON-LD context, to publish data with that is no RDF."""
+        return dict(self._ask("PUT", _mapping(id), content=text, headers={"content-type": media_type}))
+
+    def mappings(self) -> dict[str, Json]:
+        """All of them, by id."""
+        return {each["id"]: each for each in self._pages("/v1/mappings", "mappings")}
+
+    def remove_mapping(self, id: str) -> None:
+        self._ask("DELETE", _mapping(id))
 
     def subscribe(self, id: str, query: str | None = None, dialect: Dialect = "sparql", **options: object) -> Json:
         """With a query, or with a `template` and its `parameters`."""
@@ -229,13 +247,7 @@ class Client:
 
     def templates(self) -> dict[str, Json]:
         """All of them, by id."""
-        found: dict[str, Json] = {}
-        path: str | None = "/v1/templates"
-        while path is not None:
-            page = self._ask("GET", path)
-            found |= {each["id"]: each for each in page["templates"]}
-            path = page.get("next")
-        return found
+        return {each["id"]: each for each in self._pages("/v1/templates", "templates")}
 
     def remove_template(self, id: str) -> None:
         self._ask("DELETE", _template(id))
@@ -287,11 +299,7 @@ class Client:
 
     def feeds(self) -> Iterator[Json]:
         """All that are read."""
-        path: str | None = "/v1/feeds"
-        while path is not None:
-            page = self._ask("GET", path)
-            yield from page["feeds"]
-            path = page.get("next")
+        return self._pages("/v1/feeds", "feeds")
 
     def feed(self, id: str) -> Json:
         return dict(self._ask("GET", _feed(id)))
@@ -309,6 +317,13 @@ class Client:
 
     def status(self) -> Json:
         return dict(self._ask("GET", "/v1/status"))
+
+    def _pages(self, first: str, name: str) -> Iterator[Json]:
+        path: str | None = first
+        while path is not None:
+            page = self._ask("GET", path)
+            yield from page[name]
+            path = page.get("next")
 
     def _ask(self, method: str, path: str, **more: Any) -> Any:
         try:
@@ -333,8 +348,18 @@ class AsyncClient:
     async def close(self) -> None:
         await self._http.aclose()
 
-    async def publish(self, data: bytes, media_type: str) -> Json:
-        return dict(await self._ask("POST", "/v1/events", content=data, headers={"content-type": media_type}))
+    async def publish(self, data: bytes, media_type: str, asked: Mapping[str, str] | None = None) -> Json:
+        headers = {"content-type": media_type}
+        return dict(await self._ask("POST", "/v1/events", content=data, headers=headers, params=dict(asked or {})))
+
+    async def mapping(self, id: str, text: bytes, media_type: str = "text/turtle") -> Json:
+        return dict(await self._ask("PUT", _mapping(id), content=text, headers={"content-type": media_type}))
+
+    async def mappings(self) -> dict[str, Json]:
+        return {each["id"]: each async for each in self._pages("/v1/mappings", "mappings")}
+
+    async def remove_mapping(self, id: str) -> None:
+        await self._ask("DELETE", _mapping(id))
 
     async def subscribe(
         self, id: str, query: str | None = None, dialect: Dialect = "sparql", **options: object
@@ -362,13 +387,7 @@ class AsyncClient:
         return dict(await self._ask("PUT", _template(id), json=_definition(query, parameters, dialect, description)))
 
     async def templates(self) -> dict[str, Json]:
-        found: dict[str, Json] = {}
-        path: str | None = "/v1/templates"
-        while path is not None:
-            page = await self._ask("GET", path)
-            found |= {each["id"]: each for each in page["templates"]}
-            path = page.get("next")
-        return found
+        return {each["id"]: each async for each in self._pages("/v1/templates", "templates")}
 
     async def remove_template(self, id: str) -> None:
         await self._ask("DELETE", _template(id))
@@ -417,12 +436,8 @@ class AsyncClient:
 
     async def feeds(self) -> AsyncIterator[Json]:
         """All that are read."""
-        path: str | None = "/v1/feeds"
-        while path is not None:
-            page = await self._ask("GET", path)
-            for feed in page["feeds"]:
-                yield feed
-            path = page.get("next")
+        async for each in self._pages("/v1/feeds", "feeds"):
+            yield each
 
     async def feed(self, id: str) -> Json:
         return dict(await self._ask("GET", _feed(id)))
@@ -440,6 +455,14 @@ class AsyncClient:
 
     async def status(self) -> Json:
         return dict(await self._ask("GET", "/v1/status"))
+
+    async def _pages(self, first: str, name: str) -> AsyncIterator[Json]:
+        path: str | None = first
+        while path is not None:
+            page = await self._ask("GET", path)
+            for each in page[name]:
+                yield each
+            path = page.get("next")
 
     async def _ask(self, method: str, path: str, **more: Any) -> Any:
         try:

@@ -128,6 +128,7 @@ _SUMMED = {
     "windows": "number, after, until",
     "earlier": "number, seq",
     "templates": "tenant, id, version, definition, complexity, created",
+    "mappings": "tenant, id, kind, text, created",
     "feeds": "number, id, url, options, state, problem, status, etag, modified, version, hints, schedule, "
     "tenant, token, added, polled",
     "websub": "callback, feed, hub, topic, state, problem, asked, expires",
@@ -283,6 +284,18 @@ CREATE INDEX hub_by_subscription ON hub (tenant, id);
 {_sums("hub", "number")}
 """
 
+_MAPPINGS = f"""
+CREATE TABLE mappings (
+    tenant TEXT NOT NULL,
+    id TEXT NOT NULL,
+    kind TEXT NOT NULL,         -- a media type
+    text BLOB NOT NULL,
+    created INTEGER NOT NULL,   -- microseconds since 1970
+    UNIQUE (tenant, id)
+);
+{_sums("mappings", "rowid")}
+"""
+
 MIGRATIONS: Sequence[Callable[[sqlite3.Connection], None]] = (
     lambda database: _run(database, _FIRST),
     lambda database: _run(database, _SECOND),
@@ -291,6 +304,7 @@ MIGRATIONS: Sequence[Callable[[sqlite3.Connection], None]] = (
     lambda database: _run(database, _GONE),
     lambda database: _run(database, _TEMPLATES),
     lambda database: _run(database, _FEEDS),
+    lambda database: _run(database, _MAPPINGS),
 )
 """Each makes the next version of what there is; the first one begins with nothing."""
 

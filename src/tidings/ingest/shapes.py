@@ -1,14 +1,17 @@
 """Events against SHACL shapes, by pyshacl: an alternative to the concept model. It needs the extra `shacl`.
 
-Bounded: shapes import nothing, run no JavaScript, and may not ask other servers. Regular expressions in shapes are
-Python's, and take the time they take: use shapes that you trust.
+Bounded: shapes import nothing, run no JavaScript, and may not ask other servers. Patterns (sh:pattern) are those of
+SPARQL, as the standard has it, and are searched for by RE2 in time linear in the text; pyshacl would take Python's.
+Queries in shapes (sh:sparql) take the time they take: use such shapes only where you trust them.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from threading import RLock
 from typing import Any
 
 from tidings.errors import EventError, UsageError
@@ -18,10 +21,12 @@ from tidings.rdf.event import Event
 from tidings.rdf.formats import Format
 from tidings.rdf.limits import DEFAULT_LIMITS, Limits
 from tidings.rdf.read import read_triples
+from tidings.rdf.regex import Regex, compile_regex
 from tidings.rdf.terms import Term, iri_text, is_blank, is_iri, parts
 
 _SH = "http://www.w3.org/ns/shacl#"
 _NEEDS = "SHACL shapes need pyshacl, which is not installed; install it with: pip install 'tidings[shacl]'"
+_SWAPPED = RLock()
 _SERVICE = re.compile(r"\bSERVICE\b", re.IGNORECASE)
 _BOUNDED = {
     "inference": "none",
@@ -31,6 +36,7 @@ _BOUNDED = {
     "do_owl_imports": False,
     "inplace": True,
 }
+_PATTERN, _FLAGS = f"<{_SH}pattern>", f"<{_SH}flags>"
 _QUERIES = tuple(f"<{_SH}{name}>" for name in ("select", "ask", "construct", "update", "expression"))
 
 
@@ -79,7 +85,7 @@ class Shapes:
         for triple in event.triples():
             data.add(tuple(self._node(term) for term in triple))
         try:
-            with quiet("pyshacl", "rdflib"):
+            with quiet("pyshacl", "rdflib"), _linear():
                 conforms, report, _ = self._validate(data, shacl_graph=self._graph, **_BOUNDED)
         except Exception as error:  # what a shape asks for may fail in nearly any way
             reason = f"the shapes cannot be checked on event {event.id}: {type(error).__name__}: {error}"
@@ -126,6 +132,53 @@ def _refuse(property: Term, value: Term) -> None:
         raise UsageError("shapes that run JavaScript are not used")
     if property in _QUERIES and value.startswith('"') and _SERVICE.search(parts(value).lexical):
         raise UsageError("a shape asks another server (SERVICE), which is not done")
+    if property in (_PATTERN, _FLAGS):
+        _check_pattern(property, value)
+
+
+def _check_pattern(property: Term, value: Term) -> None:
+    if not value.startswith('"'):
+        return
+    text = parts(value).lexical
+    if property == _FLAGS and set(text) - set("im"):
+        raise UsageError(f"the flags '{text}' of a pattern are not used; i and m are")
+    if property == _PATTERN:
+        try:
+            compile_regex(text)
+        except ValueError as error:
+            raise UsageError(f"the pattern '{text:.100}' of a shape is not used: {error}") from error
+
+
+class _Re:
+    """What pyshacl takes of the module `re` and of a pattern, with those of SPARQL. A match at the beginning is one
+    that is found.
+    """
+
+    I, M = re.IGNORECASE, re.MULTILINE  # noqa: E741
+
+    def __init__(self, pattern: Regex) -> None:
+        self.search = self.match = pattern.search
+
+    @staticmethod
+    def compile(pattern: str, flags: int = 0) -> _Re:
+        letters = (("i", re.IGNORECASE), ("m", re.MULTILINE))
+        return _Re(compile_regex(pattern, "".join(letter for letter, flag in letters if flags & flag)))
+
+
+@contextmanager
+def _linear() -> Iterator[None]:
+    """While this lasts, pyshacl's constraints on strings are checked by RE2. Whoever else checks shapes in this process
+    meanwhile has the same patterns.
+    """
+    from pyshacl.constraints.core import string_based_constraints as constraints
+
+    given: Any = vars(constraints)
+    with _SWAPPED:
+        before, given["re"] = given["re"], _Re
+        try:
+            yield
+        finally:
+            given["re"] = before
 
 
 def _text(node: Any) -> str:

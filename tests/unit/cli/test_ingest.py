@@ -147,3 +147,24 @@ def test_a_suggestion_is_turtle(tidings: Tidings, items: Path, tmp_path: Path) -
     assert tidings("ingest", items, "--suggest", "-o", folder).exit_code == 0
     assert sorted(path.name for path in folder.iterdir()) == ["items.ontology.ttl", "items.rml.ttl"]
     assert tidings("ingest", tmp_path / "none.json", "--suggest").exit_code == 2
+
+
+@pytest.mark.parametrize("kind", ["json", "xml"])
+def test_a_suggestion_taken_up(tidings: Tidings, tmp_path: Path, kind: str) -> None:
+    file = tmp_path / f"offers.{kind}"
+    file.write_text(
+        '{"offers": [{"id": "a", "price": 5}, {"id": "b", "tags": ["x", "y"]}]}'
+        if kind == "json"
+        else '<offers><offer id="a"><price>5</price></offer><offer id="b"><tags>x</tags><tags>y</tags></offer></offers>'
+    )
+    folder = tmp_path / "made"
+    assert tidings("ingest", file, "--as", kind, "--suggest", "-o", folder, "--base", "http://e.x/").exit_code == 0
+    mapping = folder / "offers.rml.ttl"
+    result = tidings("ingest", file, "--as", kind, "--mapping", mapping)
+    assert result.exit_code == 0, result.output
+    lines = [line.rpartition(" <")[0] for line in result.stdout.splitlines()]
+    assert '<http://e.x/a> <http://e.x/price> "5"^^<http://www.w3.org/2001/XMLSchema#integer>' in lines
+    assert sum(" <http://e.x/tags> " in line for line in lines) == 2
+    assert sum(line.endswith(" <http://e.x/Offer>") for line in lines) == 2
+    wrong = tidings("ingest", file, "--as", kind, "--mapping", mapping, "--record", "/none")
+    assert (wrong.exit_code, "is not what the mapping iterates over" in wrong.stderr) == (2, True)

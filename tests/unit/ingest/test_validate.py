@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import re
+from importlib import import_module
+from time import monotonic
+
 import pytest
 
 from tidings.errors import EventError, UsageError
@@ -102,12 +106,34 @@ def test_literals_are_not_rewritten_for_shapes() -> None:
             "SERVICE",
         ),
         (b'@prefix sh: <http://www.w3.org/ns/shacl#> . <u:s> sh:jsFunctionName "f" .', "JavaScript"),
+        (
+            b'@prefix sh: <http://www.w3.org/ns/shacl#> . <u:s> sh:pattern "(a)\\\\1" .',
+            "back-references are not supported",
+        ),
+        (b'@prefix sh: <http://www.w3.org/ns/shacl#> . <u:s> sh:pattern "(?=a)" .', "look-around is not supported"),
+        (b'@prefix sh: <http://www.w3.org/ns/shacl#> . <u:s> sh:pattern "a" ; sh:flags "x" .', "the flags 'x'"),
     ],
 )
 def test_shapes_that_are_not_used(shapes: bytes, said: str) -> None:
     pytest.importorskip("pyshacl")
     with pytest.raises(UsageError, match=said):
         Shapes(shapes)
+
+
+def test_patterns_of_shapes_take_no_time() -> None:
+    pytest.importorskip("pyshacl")
+    shapes = Shapes(
+        b"""@prefix sh: <http://www.w3.org/ns/shacl#> . @prefix : <http://e.x/> .
+        :s a sh:NodeShape ; sh:targetClass :Item ;
+            sh:property [ sh:path :price ; sh:pattern "^(a+)+$" ; sh:flags "i" ] ."""
+    )
+    good, bad = (Event.of("urn:a", graph(f':x a :Item\n:x :price "{text}"')) for text in ("aA" * 30, "a" * 60 + "b"))
+    started = monotonic()
+    assert shapes.violations(good) == []
+    assert len(shapes.violations(bad)) == 1
+    assert monotonic() - started < 5
+    constraints = import_module("pyshacl.constraints.core.string_based_constraints")
+    assert vars(constraints)["re"] is re
 
 
 def test_imports_of_shapes_are_not_followed() -> None:

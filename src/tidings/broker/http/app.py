@@ -28,6 +28,7 @@ from tidings.broker.http import (
     explain,
     feeds,
     log,
+    mappings,
     metrics,
     notifications,
     ontology,
@@ -46,6 +47,7 @@ from tidings.broker.http.outcomes import Outcomes
 from tidings.broker.http.service import Bounds, Service
 from tidings.broker.http.short import Application
 from tidings.broker.instances import Templates
+from tidings.broker.mappings import Mappings
 from tidings.errors import TidingsError
 
 Handler: TypeAlias = Callable[[Request], Awaitable[Response]]
@@ -89,6 +91,8 @@ _ROUTES = [
     _path("/v1/templates", GET=templates.several),
     _path("/v1/templates/{id}", PUT=templates.put, GET=templates.get, DELETE=templates.delete),
     _path("/v1/templates/{id}/instances", POST=templates.instances),
+    _path("/v1/mappings", GET=mappings.several),
+    _path("/v1/mappings/{id}", PUT=mappings.put, GET=mappings.get, DELETE=mappings.delete),
     _path("/v1/subscriptions/{id}/feed", GET=atom.feed),
     _path("/v1/subscriptions/{id}/feed/key", GET=atom.key, POST=atom.make_key, DELETE=atom.revoke_key),
     _path("/v1/feeds", GET=feeds.several, POST=feeds.add),
@@ -138,7 +142,8 @@ def application(
         limits = bounds or Bounds()
         poller, audience = Poller(core, manner), Audience(core, open=open, private=private, patience=patience)
         access = Access(core, open=open, rate=limits.rate)
-        service = Service(core, access, limits, hub, hooks, Outcomes(), Templates(core), poller, audience, manner.base)
+        left = Templates(core), Mappings(core)
+        service = Service(core, access, limits, hub, hooks, Outcomes(), *left, poller, audience, manner.base)
         app.state.service = service
         app.state.door = log.Door(desk.Front(core), service.access, limits)
         yield

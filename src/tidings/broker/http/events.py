@@ -56,7 +56,8 @@ async def publish(request: Request) -> Response:
     if format is not None:
         published = None if beside is None else moment_of(beside).isoformat().replace("+00:00", "Z")
         with taking.not_such_data():
-            outcomes, problems = await taking.taken(request, body, format, taking.how_of(service, asked), published)
+            how = await asyncio.to_thread(taking.how_of, service, caller, asked, format)
+            outcomes, problems = await taking.taken(request, body, format, how, published)
             return await _answered(service, caller, own, outcomes, problems)
     if beyond := [name for name in taking.ASKED if name in asked]:
         raise Problem(HTTPStatus.UNPROCESSABLE_ENTITY, f"{beyond[0]} is for documents that are no RDF; say which: as")

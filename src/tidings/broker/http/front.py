@@ -16,7 +16,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from tidings.broker.http.problems import Problem
 
-_IN_ONE_PART = (b"/v1/subscriptions/", b"/v1/templates/")
+_IN_ONE_PART = (b"/v1/subscriptions/", b"/v1/templates/", b"/v1/mappings/")
 _READING = ("GET", "HEAD", "OPTIONS")
 _OURS = ("same-origin", "none")
 _HOSTS = 100
@@ -132,4 +132,4 @@ def _check_path(raw: bytes) -> None:
     except UnicodeDecodeError as error:
         raise Problem(HTTPStatus.BAD_REQUEST, "the path is not UTF-8") from error
     if raw.startswith(_IN_ONE_PART) and b"%2f" in raw.lower():
-        raise Problem(HTTPStatus.BAD_REQUEST, "the id of a subscription or a template has no slash in it")
+        raise Problem(HTTPStatus.BAD_REQUEST, "the id of a subscription, a template or a mapping has no slash in it")

@@ -8,6 +8,7 @@ from starlette.responses import JSONResponse, Response
 import tidings
 from tidings.broker.audit import LAST
 from tidings.broker.http.openapi_feeds import AS_FEEDS, FEEDS
+from tidings.broker.http.openapi_mappings import MAPPINGS
 from tidings.broker.http.operations import (
     AFTER,
     AS_AFTER,
@@ -28,6 +29,7 @@ from tidings.broker.http.operations import (
 )
 from tidings.broker.http.schemas import (
     CURSOR,
+    ID,
     MOMENT,
     NUMBER,
     PLACE,
@@ -76,7 +78,7 @@ _EVENTS: Json = {
             "publish",
             "Publish a document of events.",
             {202: answer("They are durable.", ref("Published"))},
-            [409, 422],
+            [404, 409, 422],
             parameters=[
                 asked("events-by", {"enum": ["graph", "document", "subject", "nanopub"]}),
                 asked("matches", {"enum": ["own"]}),
@@ -87,6 +89,7 @@ _EVENTS: Json = {
                 asked("class", _IRI, "query", "Of such: the classes of a record, IRIs; several with commas."),
                 asked("home", {"enum": ["true", "false"]}, "query", "Of such: a record is the home vertex."),
                 asked("record", TEXT, "query", "Of such: the path of what is one event."),
+                asked("mapping", ID, "query", "Of such: the mapping or JSON-LD context that is kept under this id."),
             ],
             requestBody=body(
                 {
@@ -466,7 +469,7 @@ DOCUMENT: Json = {
         "schemas": SCHEMAS,
         "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
     },
-    "paths": {**_EVENTS, **_SUBSCRIPTIONS, **_TEMPLATES, **AS_FEEDS, **FEEDS, **_SERVER, **_LOG},
+    "paths": {**_EVENTS, **_SUBSCRIPTIONS, **_TEMPLATES, **MAPPINGS, **AS_FEEDS, **FEEDS, **_SERVER, **_LOG},
 }
 
 

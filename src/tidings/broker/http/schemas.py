@@ -9,6 +9,7 @@ from tidings.broker.feeds.options import CHARSETS, MOST
 from tidings.broker.http.subscriptions import DIALECTS
 from tidings.broker.options import PAYLOADS
 from tidings.broker.receiving import LATEST
+from tidings.ingest.kept import KINDS as MAPPING_KINDS
 from tidings.lang.parameters import KINDS, MAX_NOTE
 from tidings.lang.templates import MAX_PARAMETERS, NAME
 from tidings.rdf.formats import Format
@@ -211,6 +212,9 @@ SCHEMAS: Json = {
             for dialect in DIALECTS.values()
         ]
     },
+    "Mapping": object_of(
+        ["id", "kind", "bytes", "created"], id=TEXT, kind={"enum": list(MAPPING_KINDS)}, bytes=COUNT, created=MOMENT
+    ),
     "Instance": object_of(["id"], id=ID, parameters=_VALUES, since=MOMENT, **_GIVEN),
     "Instances": object_of(
         ["subscriptions"],

@@ -14,6 +14,7 @@ from tidings.broker.http.access import Access
 from tidings.broker.http.hub import Hub
 from tidings.broker.http.outcomes import Outcomes
 from tidings.broker.instances import Templates
+from tidings.broker.mappings import Mappings
 from tidings.rdf.limits import MIB, Limits
 
 
@@ -47,6 +48,7 @@ class Service:
     hooks: Hooks
     outcomes: Outcomes
     templates: Templates
+    mappings: Mappings
     poller: Poller
     audience: Audience
     public: str | None = None

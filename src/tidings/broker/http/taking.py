@@ -11,15 +11,18 @@ from http import HTTPStatus
 from starlette.requests import Request
 
 from tidings.broker.core import Accepted
+from tidings.broker.http import mappings
+from tidings.broker.http.access import Caller
 from tidings.broker.http.problems import Problem, problem_of
 from tidings.broker.http.query import choice_of
 from tidings.broker.http.service import Service
 from tidings.errors import EventError, ParseError, UsageError
 from tidings.ingest.base import DATA, How
+from tidings.ingest.kept import applied
 from tidings.ingest.read import events_of, read_batches
 from tidings.ingest.registry import KINDS, of_media_type
 
-ASKED = ("as", "base", "key", "class", "home", "record")
+ASKED = ("as", "base", "key", "class", "home", "record", "mapping")
 """What may be said of how such a document becomes events."""
 
 
@@ -47,8 +50,9 @@ def not_such_data() -> Iterator[None]:
         raise Problem(HTTPStatus.UNPROCESSABLE_ENTITY, problem.detail, more=problem.more) from problem
 
 
-def how_of(service: Service, asked: Mapping[str, str]) -> How:
-    return How(
+def how_of(service: Service, caller: Caller, asked: Mapping[str, str], format: str) -> How:
+    """What was asked for, with the mapping that it names. There are no options: a mapping has no other sources here."""
+    how = How(
         base=asked.get("base", DATA),
         key=tuple(_several(asked.get("key"))),
         classes=tuple(_several(asked.get("class"))),
@@ -56,6 +60,12 @@ def how_of(service: Service, asked: Mapping[str, str]) -> How:
         record=asked.get("record"),
         limits=service.bounds.reading,
     )
+    if "mapping" not in asked:
+        return how
+    kept = service.mappings.find(caller.tenant, asked["mapping"])
+    if kept is None:
+        raise mappings.none()
+    return applied(how, kept.kind, kept.text, format)
 
 
 def _several(given: str | None) -> Iterator[str]:

@@ -62,7 +62,7 @@ def plan_of(
     if format is None:
         return _direct(head, how), head
     mapping = Mapping.of(how, format)
-    form = finished(known(mapped_form(mapping, mapping.document("csv"), how, report, again), head.names), how)
+    form = finished(known(mapped_form(mapping, mapping.document("csv")[0], how, report, again), head.names), how)
     columns = (Typed(None),) * len(head.names)
     return CsvPlan(head.dialect, head.names, columns, form, how.limits, head.start, head.line), head
 

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urljoin
 
-from tidings.errors import EventError
+from tidings.errors import EventError, Span
 from tidings.ingest.base import How
-from tidings.ingest.rows.text import is_iri_text
+from tidings.ingest.rows.text import is_iri_text, is_language
 from tidings.rdf.terms import RDF, XSD
 
 CSVW = "http://www.w3.org/ns/csvw"
@@ -96,6 +96,9 @@ def read_metadata(how: How) -> Table:
     """The description of the table that the document is."""
     try:
         found = json.loads(how.mapping or b"")
+    except json.JSONDecodeError as error:
+        place = Span(error.lineno, error.colno)
+        raise EventError(f"is no JSON: {error.msg}", span=place, source="mapping") from error
     except (ValueError, RecursionError) as error:
         raise _error(f"is no JSON: {error}") from error
     if not isinstance(found, dict):
@@ -189,6 +192,8 @@ def _column(found: Any, place: int, levels: Sequence[Mapping[str, Any]]) -> Colu
     for name in ("aboutUrl", "propertyUrl", "valueUrl", "default", "lang", "separator"):
         if not isinstance(said.get(name, ""), str) and not (name == "separator" and said[name] is None):
             raise _error(f"'{name}' of a column is no text")
+    if not is_language(said.get("lang", "und")):
+        raise _error(f"{said['lang']!r:.100} is no language")
     return Column(
         str(found.get("name") or (titles[0] if titles else f"_col.{place}")),
         titles,

@@ -49,7 +49,7 @@ def convert(document: Input, how: How, report: Report) -> Iterator[pa.RecordBatc
     with ExitStack() as stack:
         read: Read = document.stream.read
         again: Callable[[], Read] | None = None
-        if joins_itself(how, "json"):
+        if joins_itself(how, "jsonl"):
             again = stack.enter_context(repeated(document, how))
         plan = plan_of(how, report, again)
         if again is not None:
@@ -68,4 +68,4 @@ def plan_of(how: How, report: Report, again: Callable[[], Read] | None = None) -
     if format == CSVW:
         raise UsageError("a CSVW description is of a CSV file; JSON lines are mapped by RML")
     mapping = Mapping.of(how, format)
-    return JsonPlan(how, finished(mapped_form(mapping, mapping.document("json"), how, report, again), how))
+    return JsonPlan(how, finished(mapped_form(mapping, mapping.document("jsonl")[0], how, report, again), how))

@@ -37,25 +37,27 @@ class Mapping:
     how: How
 
     @staticmethod
-    def of(how: How, format: str) -> Mapping:
+    def of(how: How, format: str, *, trees: bool = False) -> Mapping:
         if how.key:
             raise UsageError("a mapping says itself what records are about: leave the key out")
-        return Mapping(read_mapping(how.mapping or b"", format, how.base, how.limits), how)
+        return Mapping(read_mapping(how.mapping or b"", format, how.base, how.limits, trees=trees), how)
 
     def sources(self, kind: str) -> list[Source]:
         """The sources of a kind, each once, in the order of their names."""
         found = {each.source for each in self.maps.values() if each.source.kind == kind}
-        return sorted(found, key=lambda each: (each.query, each.name))
+        return sorted(found, key=lambda each: (each.query, each.name, each.iterator or ""))
 
-    def document(self, kind: str) -> Source:
-        """The source that a document stands for: the one that is asked for, or the one that is not given otherwise."""
+    def document(self, kind: str) -> list[Source]:
+        """The source that a document stands for: the one that is asked for, or the one that is not given otherwise.
+        In trees there may be several, with an iterator each.
+        """
         sources = self.sources(kind)
         wanted, given = self.how.options.get("source"), self.how.options.get("sources", {})
         left = [each for each in sources if (each.name == wanted if wanted is not None else each.name not in given)]
-        if len(left) != 1:
-            names = ", ".join(f"'{each.name}'" for each in sources) or "none"
+        if len({each.name for each in left}) != 1:
+            names = ", ".join(dict.fromkeys(f"'{each.name}'" for each in sources)) or "none"
             raise UsageError(f"the option 'source' says which source the document is; in the mapping they are {names}")
-        return left[0]
+        return left
 
     def form(self, source: Source, parents: Parents) -> RowMap:
         """All that the mapping says of the records of a source."""
@@ -111,7 +113,9 @@ class Mapping:
         return part if isinstance(part, str) else Slot(self._column(of, part.column or ""), encoding)
 
     def _column(self, of: TriplesMap, reference: str) -> str:
-        return json_path(reference) if of.source.kind == "json" else unquoted(reference)
+        if of.source.is_tree:
+            return reference
+        return json_path(reference) if of.source.kind == "jsonl" else unquoted(reference)
 
     def _ref(self, of: TriplesMap, ref: Ref, parents: Parents) -> TermMap:
         parent = self.maps[ref.parent]

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from tidings.errors import EventError
+from tidings.ingest.rows.text import is_language
 from tidings.rdf.limits import Limits
 from tidings.rdf.read import read_triples
 from tidings.rdf.terms import RDF_TYPE, Term, iri_text, is_iri, is_literal, parts
@@ -38,11 +39,23 @@ _KNOWN = {
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """What records come from: `kind` is csv, json or sql; `name` a file or table, or with `query` a query."""
+    """What records come from: `kind` is csv, jsonl, json, xml or sql; `name` a file or table, or with `query` a query.
+
+    `iterator` is the path of a record in a tree; None where the mapping has none.
+    """
 
     kind: str
     name: str
     query: bool = False
+    iterator: str | None = None
+
+    @property
+    def is_tree(self) -> bool:
+        return self.kind in ("json", "xml")
+
+    def beside(self, other: Source) -> bool:
+        """Whether both are the same document, of which they may take other records."""
+        return (self.kind, self.name, self.query) == (other.kind, other.name, other.query)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,14 +87,17 @@ class TriplesMap:
     pairs: tuple[tuple[Spec, Spec | Ref], ...]
 
 
-def read_mapping(data: bytes, format: str, base: str, limits: Limits) -> dict[Term, TriplesMap]:
-    """The triples maps of a document; an `EventError` that says what is wrong with it, or what is not read."""
+def read_mapping(data: bytes, format: str, base: str, limits: Limits, *, trees: bool = False) -> dict[Term, TriplesMap]:
+    """The triples maps of a document; an `EventError` that says what is wrong with it, or what is not read.
+
+    With `trees`, JSON is documents, of which an iterator says what is a record, and not lines; and there is XML.
+    """
     base = base if base.startswith(("http:", "https:", "file:")) else _NO_BASE
     try:
         graph = _Graph(list(read_triples(data, format=format, base=base, limits=limits)))
     except EventError as error:
         raise EventError(error.reason, span=error.span, source="mapping", hint=error.hint) from error
-    found = {node: _triples_map(graph, node) for node in graph.triples_maps()}
+    found = {node: _triples_map(graph, node, trees) for node in graph.triples_maps()}
     if not found:
         hint = "a triples map has rr:logicalTable or rml:logicalSource"
         raise EventError("has no triples map", source="mapping", hint=hint)
@@ -145,7 +161,7 @@ def _error(reason: str, node: Term) -> EventError:
     return EventError(f"{node}: {reason}", source="mapping")
 
 
-def _triples_map(graph: _Graph, node: Term) -> TriplesMap:
+def _triples_map(graph: _Graph, node: Term, trees: bool) -> TriplesMap:
     graph.check(node, "triples map")
     constant, written = graph.one(node, "subject", "triples map"), graph.one(node, "subjectMap", "triples map")
     if (constant is None) == (written is None):
@@ -157,10 +173,10 @@ def _triples_map(graph: _Graph, node: Term) -> TriplesMap:
         classes = graph.all(written, "class")
     subject = Spec(constant) if written is None else _spec(graph, written, "subject map")
     pairs = [pair for each in graph.all(node, "predicateObjectMap") for pair in _pairs(graph, each)]
-    return TriplesMap(node, _source(graph, node), subject, tuple(classes), tuple(pairs))
+    return TriplesMap(node, _source(graph, node, trees), subject, tuple(classes), tuple(pairs))
 
 
-def _source(graph: _Graph, node: Term) -> Source:
+def _source(graph: _Graph, node: Term, trees: bool) -> Source:
     logical = graph.all(node, "logicalTable") + graph.all(node, "logicalSource")
     if len(logical) != 1:
         raise _error("a triples map has one logical source", node)
@@ -173,20 +189,22 @@ def _source(graph: _Graph, node: Term) -> Source:
     if table is not None:
         raise _error("a logical source has a table or a query, not both", at)
     formulation = graph.one(at, "referenceFormulation", "logical source")
-    kind = (
-        _FORMULATIONS.get(iri_text(formulation).rpartition("#" if "#" in formulation else "/")[2])
-        if formulation
-        else None
-    )
+    kinds = _IN_TREES if trees else _IN_ROWS
+    kind = kinds.get(iri_text(formulation).rpartition("#" if "#" in formulation else "/")[2]) if formulation else None
     if kind is None:
-        raise _error(f"the reference formulation {formulation or '(none)'} is not read here: CSV and JSONPath are", at)
+        *most, last = kinds
+        reason = f"the reference formulation {formulation or '(none)'} is not read here"
+        raise _error(f"{reason}: {', '.join(most)} and {last} are", at)
     iterator = graph.text(at, "iterator", "logical source")
+    if kind in ("json", "xml"):
+        return Source(kind, _source_name(graph, at), iterator=iterator)
     if iterator is not None and (kind == "csv" or iterator not in ("$", "$.", "$[*]", "$.[*]")):
         raise _error(f"the iterator '{iterator}' is not read here: every line is one record", at)
     return Source(kind, _source_name(graph, at))
 
 
-_FORMULATIONS = {"CSV": "csv", "JSONPath": "json"}
+_IN_ROWS = {"CSV": "csv", "JSONPath": "jsonl"}
+_IN_TREES = {"CSV": "csv", "JSONPath": "json", "XPath": "xml"}
 
 
 def _source_name(graph: _Graph, node: Term) -> str:
@@ -263,6 +281,8 @@ def _spec(graph: _Graph, node: Term, what: str) -> Spec:
     if language is None:
         inner = _inner_constant(graph, node, "languageMap", what)
         language = None if inner is None else parts(inner).lexical
+    if language is not None and not is_language(language):
+        raise _error(f"{language!r:.100} is no language", node)
     if datatype is not None and not is_iri(datatype):
         raise _error(f"the datatype {datatype} is no IRI", node)
     of = None if kind is None else iri_text(kind).rpartition("#" if "#" in kind else "/")[2]

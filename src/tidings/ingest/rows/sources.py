@@ -47,18 +47,19 @@ class Sources:
         self._given: dict[str, bytes] = given
 
     def records(self, source: Source, needed: frozenset[str]) -> Iterator[Records]:
-        if source == self._own:
+        if source.beside(self._own):
             if self._again is None:
                 raise UsageError(f"'{source.name}' is joined with itself, and cannot be read twice here")
-            yield from self._of(source, self._again(), needed)
+            yield from self.of(source, self._again(), needed)
         elif source.name in self._given:
             with Stream(source.name, io.BytesIO(self._given[source.name])) as stream:
-                yield from self._of(source, stream.read, needed)
+                yield from self.of(source, stream.read, needed)
         else:
             raise UsageError(f"the mapping needs '{source.name}', too: give its bytes in the option 'sources'")
 
-    def _of(self, source: Source, read: Read, needed: frozenset[str]) -> Iterator[Records]:
-        if source.kind == "json":
+    def of(self, source: Source, read: Read, needed: frozenset[str]) -> Iterator[Records]:
+        """The records of a source that is open."""
+        if source.kind == "jsonl":
             head = without_bom(read(4096), source.name)
             reading = JsonReading(self._how.limits, source.name, self._report, needed, only=True)
             yield from reading.records(read, head=head)
@@ -98,5 +99,5 @@ def joins_itself(how: How, kind: str) -> bool:
     if format is None or format == CSVW:
         return False
     mapping = Mapping.of(how, format)
-    own = mapping.document(kind)
+    own = mapping.document(kind)[0]
     return own in mapping.joins_with(own)

@@ -30,6 +30,7 @@ _NOT_SAFE = re.compile(f"[^A-Za-z0-9._~\\-{_UCSCHAR}]")
 _NOT_UNRESERVED = re.compile(r"[^A-Za-z0-9._~\-]")
 _NOT_RESERVED = re.compile(r"[^A-Za-z0-9._~\-:/?#\[\]@!$&'()*+,;=%]|%(?![0-9A-Fa-f]{2})")
 _NOT_LABEL = re.compile(r"[^A-Za-z0-9]")
+_LANGUAGE = re.compile(r"[A-Za-z]{1,8}(-[A-Za-z0-9]{1,8})*")
 
 
 def buffer_of(text: pa.Array) -> Bytes:
@@ -145,6 +146,10 @@ def sound_iris(text: pa.Array) -> Mask:
     if places.size:
         sound[places] = [is_iri_text(cell) for cell in text.take(pa.array(places)).to_pylist()]
     return sound
+
+
+def is_language(tag: str) -> bool:
+    return _LANGUAGE.fullmatch(tag) is not None
 
 
 @lru_cache(maxsize=4096)

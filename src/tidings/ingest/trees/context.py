@@ -7,7 +7,7 @@ user's or in a record, is not fetched; the option `contexts` has local copies by
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from tidings.errors import EventError, UsageError
@@ -27,7 +27,7 @@ class InContext:
         assert how.context is not None
         try:
             given = json.loads(how.context)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise UsageError(f"the context is not well-formed JSON: {error}") from error
         context = given["@context"] if isinstance(given, dict) and "@context" in given else given
         self._before = f'{{"@context":{json.dumps(context)},"@id":"{_HERE}","{_IS}":'
@@ -36,14 +36,19 @@ class InContext:
         # Relative references in data have no place of their own unless the user names one.
         self._base = how.base if how.base != DATA else None
 
+    def check(self) -> None:
+        """An `EventError` where it is no context."""
+        list(self._read("{}"))
+
+    def _read(self, record: str) -> Iterator[Triple]:
+        text = f"{self._before}{record}}}".encode()
+        return read_triples(text, format="jsonld", limits=self._limits, contexts=self._contexts, base=self._base)
+
     def triples(self, record: Any) -> tuple[Term | None, list[Triple]]:
         """What the record is about, where it is one thing, and all that it says."""
         if not isinstance(record, tuple):
             raise EventError("a record that is no object has no meaning in a JSON-LD context")
-        text = f"{self._before}{as_json(record)}}}"
-        triples = list(
-            read_triples(text.encode(), format="jsonld", limits=self._limits, contexts=self._contexts, base=self._base)
-        )
+        triples = list(self._read(as_json(record)))
         root = [o for s, p, o in triples if s == iri(_HERE) and p == iri(_IS)]
         said = [triple for triple in triples if triple[1] != iri(_IS) or triple[0] != iri(_HERE)]
         if not said:

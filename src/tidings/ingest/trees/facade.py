@@ -104,10 +104,15 @@ def _members(node: Term, container: Any, names: Names, triples: list[Triple], ty
         return [(slot(number), value) for number, value in enumerate(container, 1)]
     if typed:
         triples.append((node, RDF_TYPE, RESOURCE))
-    if len(container) > 1 and len(dict(container)) != len(container):
-        keys = [key for key, _ in container]
-        raise EventError(f'the key "{next(key for key in keys if keys.count(key) > 1)}" is there twice in one object')
+    refuse_twice(container)
     return [(names.of(key), value) for key, value in container]
+
+
+def refuse_twice(pairs: tuple[tuple[str, Any], ...]) -> None:
+    """An `EventError` where an object of JSON has a member of one name twice."""
+    if len(pairs) > 1 and len(dict(pairs)) != len(pairs):
+        keys = [key for key, _ in pairs]
+        raise EventError(f'the key "{next(key for key in keys if keys.count(key) > 1)}" is there twice in one object')
 
 
 def xml_triples(root: Term, record: Element, names: Names, how: How) -> list[Triple]:

@@ -1,7 +1,8 @@
-"""JSON to events, a record each: by the user's JSON-LD context, or by the direct mapping of `facade`.
+"""JSON to events, a record each: by the user's JSON-LD context, by a mapping in RML (see `mapped`), or by the direct
+mapping of `facade`.
 
 Of `How` it uses `base`, `key` (references to members), `classes`, `home`, `record` (see `paths`; without it the members
-of an array, or the document), `context`, and the option `contexts` (local copies of remote contexts).
+of an array, or the document), `mapping`, `context`, and the option `contexts` (local copies of remote contexts).
 """
 
 from __future__ import annotations
@@ -10,20 +11,22 @@ from collections.abc import Iterator
 
 import pyarrow as pa
 
-from tidings.errors import EventError, Span, UsageError
+from tidings.errors import EventError, Span
 from tidings.ingest.base import Batches, How, Input, Report
 from tidings.ingest.trees.context import InContext
 from tidings.ingest.trees.facade import json_triples
 from tidings.ingest.trees.json_records import Found, found
+from tidings.ingest.trees.mapped import mapped
 from tidings.ingest.trees.naming import Names, about, key_values, subject
 from tidings.ingest.trees.paths import json_path
-from tidings.ingest.trees.records import JsonRecord
+from tidings.ingest.trees.records import HALF, JsonRecord
 from tidings.rdf.terms import HOME, Term, Triple, is_iri
 
 
 def convert(input: Input, how: How, report: Report) -> Iterator[pa.RecordBatch]:
     if how.mapping is not None:
-        raise UsageError("JSON is not converted by a mapping, which is for tables")
+        yield from mapped(input, how, report, "json")
+        return
     names = Names(how)
     path = None if how.record is None else json_path(how.record)
     context = None if how.context is None else InContext(how)
@@ -39,8 +42,7 @@ def convert(input: Input, how: How, report: Report) -> Iterator[pa.RecordBatch]:
             except EventError as error:
                 report(EventError(error.reason, span=Span(record.line), source=input.name, hint=error.hint))
             except UnicodeEncodeError:
-                reason = "half a character: a surrogate that stands alone is no text"
-                report(EventError(reason, span=Span(record.line), source=input.name))
+                report(EventError(HALF, span=Span(record.line), source=input.name))
     except EventError as error:
         report(error)
     yield from batches.rest()

@@ -7,7 +7,7 @@ for no value, one or many; containers and nulls are no values.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from functools import lru_cache
 from typing import Any, TypeAlias
@@ -21,6 +21,7 @@ from tidings.ingest.trees.xml_records import Element
 
 Value: TypeAlias = str | int | Decimal | float | bool
 
+HALF = "half a character: a surrogate that stands alone is no text"
 _path = lru_cache(maxsize=1024)(json_path)
 
 
@@ -34,15 +35,19 @@ class JsonRecord(Mapping[str, "Value | list[Value]"]):
 
     def all(self, reference: str) -> list[Any]:
         """The values of a reference as they were read; numbers as their text."""
+        return [value for value in self.reached(reference, _path) if is_scalar(value)]
+
+    def reached(self, reference: str, steps: Callable[[str], Sequence[Step]]) -> list[Any]:
+        """What a reference leads to, containers and nulls too; `steps` gives those of its path."""
         if isinstance(self._value, tuple):
             # A member may be called what would otherwise be a path.
             own = [value for name, value in self._value if name == reference]
             if own:
-                return [value for value in own if _is_scalar(value)]
+                return own
         values = [self._value]
-        for step in _path(reference):
+        for step in steps(reference):
             values = [inner for value in values for inner in _inner(value, step)]
-        return [value for value in values if _is_scalar(value)]
+        return values
 
     def __getitem__(self, reference: str) -> Value | list[Value]:
         values: list[Value] = [_native(value) for value in self.all(reference)]
@@ -53,13 +58,13 @@ class JsonRecord(Mapping[str, "Value | list[Value]"]):
     def __iter__(self) -> Iterator[str]:
         """The members that are values."""
         if isinstance(self._value, tuple):
-            yield from (name for name, value in self._value if _is_scalar(value))
+            yield from (name for name, value in self._value if is_scalar(value))
 
     def __len__(self) -> int:
         return sum(1 for _ in self)
 
 
-def _is_scalar(value: Any) -> bool:
+def is_scalar(value: Any) -> bool:
     return value is not None and not isinstance(value, tuple | list)
 
 

@@ -1,7 +1,7 @@
-"""XML to events, a record each, by the direct mapping of `facade`.
+"""XML to events, a record each: by a mapping (see `mapped`), or by the direct mapping of `facade`.
 
 Of `How` it uses `base`, `key` (references: `@id`, `title`, `author/name`; a bare name is an attribute where there is
-one), `classes`, `home` and `record` (see `paths`; without it the document is one record).
+one), `classes`, `home`, `mapping` and `record` (see `paths`; without it the document is one record).
 """
 
 from __future__ import annotations
@@ -10,9 +10,10 @@ from collections.abc import Iterator
 
 import pyarrow as pa
 
-from tidings.errors import EventError, Span, UsageError
+from tidings.errors import EventError, Span
 from tidings.ingest.base import Batches, How, Input, Report
 from tidings.ingest.trees.facade import xml_triples
+from tidings.ingest.trees.mapped import mapped
 from tidings.ingest.trees.naming import Names, about, key_values, subject
 from tidings.ingest.trees.paths import xml_path
 from tidings.ingest.trees.records import XmlRecord
@@ -22,7 +23,8 @@ from tidings.rdf.terms import HOME, Triple
 
 def convert(input: Input, how: How, report: Report) -> Iterator[pa.RecordBatch]:
     if how.mapping is not None:
-        raise UsageError("XML is not converted by a mapping, which is for tables")
+        yield from mapped(input, how, report, "xml")
+        return
     names = Names(how)
     path = None if how.record is None else xml_path(how.record)
     batches = Batches(input.name)

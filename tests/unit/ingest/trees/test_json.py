@@ -163,7 +163,7 @@ def test_half_a_character_costs_its_record() -> None:
     assert "half a character" in str(error)
 
 
-@pytest.mark.parametrize("how", [{"base": "no base"}, {"classes": ("x",)}, {"record": "$..x"}, {"mapping": b""}])
+@pytest.mark.parametrize("how", [{"base": "no base"}, {"classes": ("x",)}, {"record": "$..x"}, {"mapping": b"{}"}])
 def test_wrong_usage(how: dict[str, Any]) -> None:
     with pytest.raises(UsageError):
         events(b"{}", "json", **how)
