@@ -6,7 +6,6 @@ remote context, so there is nothing that it could have read.
 
 from __future__ import annotations
 
-import csv
 import io
 import json
 from collections.abc import Callable, Mapping
@@ -70,12 +69,10 @@ def _csvw(text: bytes, limits: Limits) -> None:
         table = read_metadata(how)
         reader_of(io.BytesIO().read, replace(how, options=table.options), "mapping")
         names = ["a"] if table.columns is None else [each.name for each in table.columns if not each.virtual]
-        head = io.StringIO("\n" * table.skip)
-        head.seek(0, io.SEEK_END)
         delimiter, quote = table.options.get("delimiter", ","), table.options.get("quote", '"')
-        quoting = csv.QUOTE_ALL if quote else csv.QUOTE_NONE
-        csv.writer(head, delimiter=delimiter, quotechar=quote or None, quoting=quoting, escapechar="\\").writerow(names)
-        described(io.BytesIO(head.getvalue().encode()).read, how, "mapping", None)
+        names = [f"{quote}{name.replace(quote, quote * 2)}{quote}" if quote else name for name in names]
+        head = "\n" * table.skip + delimiter.join(names) + "\n"
+        described(io.BytesIO(head.encode()).read, how, "mapping", None)
     except _NO_DESCRIPTION as error:
         raise EventError(f"is no description of a table: {error}"[:200], source="mapping") from error
 
