@@ -23,13 +23,13 @@ from tidings.broker.core import Core
 from tidings.broker.database import FILE
 from tidings.broker.feeds import audience, keys, rows
 from tidings.broker.feeds.audience import Listener
-from tidings.broker.feeds.options import FeedOptions
 from tidings.broker.feeds.turns import Turns
 from tidings.broker.feeds.websub import Websub
 from tidings.broker.retention import Retention
 from tidings.delivery.fetch import Care, Known
 from tidings.errors import BrokerError, UsageError
 from tidings.ingest.feeds.items import Items
+from tidings.ingest.feeds.options import FeedOptions
 from tidings.ingest.feeds.schedule import Hints, Schedule
 
 NONE = FeedOptions()
