@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pyspark.sql import SparkSession
@@ -21,6 +22,7 @@ from tidings.broker import log
 from tidings.broker.core import Core
 from tidings.broker.feeds.poller import Manner, Poller
 from tidings.broker.retention import Retention
+from tidings.cli.app import app
 from tidings.delivery.fetch import Care, Fetched, Known
 from tidings.errors import DeliveryError, EngineError, UsageError
 from tidings.ingest.feeds.items import subject_of
@@ -28,13 +30,13 @@ from tidings.ingest.feeds.options import FeedOptions
 from tidings.ontology import Ontology
 from tidings.rdf.event import Event
 from tidings.spark import events_in, problems_in, read_feed_stream, read_feeds
-from tidings.spark.assembly import Places, assemble
 from tidings.spark.feeds import following
 from tidings.spark.feeds.following import Following
 from tidings.spark.feeds.options import Options, addresses
 from tidings.spark.feeds.source import FeedStreamReader
 from tidings.spark.feeds.takes import Takes
 from tidings.spark.places import read_stream_from
+from tidings.spark.reading import Reading, valid_stage
 
 A, B, C = (Item(name, f"title {name}") for name in "abc")
 TITLE = "http://purl.org/rss/1.0/title"
@@ -371,12 +373,10 @@ def test_a_stream_and_a_table(spark: SparkSession, site: Site, tmp_path: Path) -
         return sorted(titles(rows))
 
     assert run() == ["a", "b"]
-    # Nothing is due, then nothing is new, and then something is.
-    assert run() == ["a", "b"]
+    # Nothing is due; and then there is something new.
     asked = site.count("/feed")
-    due_now(tmp_path / "state")
     assert run() == ["a", "b"]
-    assert site.count("/feed") == asked + 1
+    assert site.count("/feed") == asked
     site.put("/feed", rss("2.0", [C, replace(B, title="title b!"), A]))
     due_now(tmp_path / "state")
     assert run() == ["a", "b", "b!", "c"]
@@ -387,19 +387,37 @@ def test_a_pipeline(spark: SparkSession, site: Site, tmp_path: Path) -> None:
     (tmp_path / "subs").mkdir()
     (tmp_path / "subs" / "b.rq").write_text(f'SELECT ?i {{ ?i <{TITLE}> ?t FILTER(?t = "title b") }}')
     checkpoint = tmp_path / "checkpoint"
-    places = Places(f"feeds:{tmp_path / 'feeds.txt'}", str(tmp_path / "subs"), str(tmp_path / "out"), str(checkpoint))
+    places = {"subscriptions": tmp_path / "subs", "notifications": tmp_path / "out", "checkpoint": checkpoint}
+    words = ["pipeline", "--once", "--stats", "--private-feeds", "--events", f"feeds:{tmp_path / 'feeds.txt'}"]
+    words += [word for name, place in places.items() for word in (f"--{name}", str(place))]
 
-    def run() -> int:
-        pipeline, read = assemble(spark, places, Ontology.empty(), {}, private_feeds=True, max_files=10)
-        pipeline.start(read, {"availableNow": True})
-        assert pipeline.wait(120)
-        return spark.read.parquet(str(tmp_path / "out")).count()
+    def run(*more: str) -> tuple[int, int, int]:
+        result = CliRunner().invoke(app, [*words, *more], catch_exceptions=False)
+        figures = [json.loads(line) for line in result.stdout.splitlines()]
+        assert result.exit_code == any(each["rejects"] for each in figures)
+        return tuple(sum(each[name] for each in figures) for name in ("events", "matches", "rejects"))
 
-    assert run() == 1
+    assert run() == (2, 1, 1)
     (reject,) = spark.read.parquet(str(checkpoint / "rejected")).collect()
     assert (reject.source, reject.reason) == (f"{site.url}/absent", "its server answered 404")
     site.put("/feed", rss("2.0", [replace(B, text="more"), A]))
     due_now(checkpoint / "tidings" / "feeds")
-    assert run() == 2
+    assert run() == (1, 1, 0)
+    assert spark.read.parquet(str(tmp_path / "out")).count() == 2
     with pytest.raises(UsageError, match="needs a folder"):
-        read_stream_from(spark, places.events, None)
+        read_stream_from(spark, "feeds:x", None)
+
+
+def test_what_the_concept_model_rules_out(site: Site, tmp_path: Path) -> None:
+    (tmp_path / "o.ttl").write_text(
+        f"<{TITLE}> <http://www.w3.org/2000/01/rdf-schema#range> <http://www.w3.org/2001/XMLSchema#integer> ."
+    )
+    urls = site.put("/feed", rss("2.0", [A])), f"{site.url}/absent"
+    stream = Stream(Clock(), options(tmp_path / "state", *urls))
+    stream.following.look()
+    end = stream.reader.latestOffset(stream.offset, ALL)
+    batches = [batch for share in stream.reader.partitions(stream.offset, end) for batch in stream.reader.read(share)]
+    stage = valid_stage(Reading(validate=Ontology.load(tmp_path / "o.ttl")))
+    rows = [row for batch in stage(iter(batches)) for row in batch.to_pylist()]
+    assert {row["source"] for row in rows} == set(urls)
+    assert sorted(reason[:20] for reason in reasons(rows)) == ["its server answered ", "the concept model ha"]

@@ -167,6 +167,7 @@ def command(
                 "--validate": validate,
                 "--strict": reading.strict,
                 "--kafka-option": kafka,
+                "--private-feeds": private_feeds,
             }
         )
         wanted = Wanted(checkpoint, rejected, metrics, shards, master, max_events)
