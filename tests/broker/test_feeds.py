@@ -431,6 +431,8 @@ def test_a_hub_tells(site: Site, reached: Threaded) -> None:
         client.put("/v1/subscriptions/all", json={"query": ALL}).raise_for_status()
         feed = added(client, url)
         wait_for(lambda: client.get(f"/v1/feeds/{feed['id']}").json().get("hub", {}).get("state") == "active")
+        # The hub knows it when it has our answer.
+        wait_for(lambda: hub.listeners)
         asked = site.count("/feed")
         assert hub.tell(url, document(site, hub, Item("2", "two"))) == [202]
         assert titles(client) == ["one", "two"]

@@ -15,8 +15,8 @@ from tidings.spark.sessions import session
 
 @pytest.fixture(scope="session")
 def spark() -> Iterator[SparkSession]:
-    # The daemon is found there.
-    os.environ["PYTHONPATH"] = str(ROOT)
+    # The daemon is found there, and the workers have what is tested here, whatever is installed.
+    os.environ["PYTHONPATH"] = os.pathsep.join([str(ROOT / "src"), str(ROOT)])
     options = {"spark.python.daemon.module": "tests.spark.daemon", **_kafka()}
     running = session("tests", master="local[2]", options=options)
     yield running

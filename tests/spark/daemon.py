@@ -9,6 +9,7 @@ import pandas as pd
 import pyspark.worker
 from pyspark.daemon import manager
 
+import tidings.spark.feeds.source
 import tidings.spark.source
 import tidings.spark.stage
 import tidings.spark.workers

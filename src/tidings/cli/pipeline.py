@@ -20,6 +20,7 @@ from tidings.cli.progress import Progress
 from tidings.cli.run import is_snapshot, need_spark, telling_of_kernels
 from tidings.cli.shards import shards_option
 from tidings.cli.terminal import Command, Terminal
+from tidings.cli.times import age
 from tidings.errors import EngineError, UsageError
 
 if TYPE_CHECKING:
@@ -30,8 +31,10 @@ _EXAMPLE = """
 tidings pipeline --events in/ --subscriptions subs/ --ontology auction.ttl --notifications out/ --checkpoint state/
 tidings pipeline --events in/ --subscriptions subs.ndjson --notifications out/ --checkpoint state/ --once
 tidings pipeline --events kafka://host:9092/news --subscriptions subs/ --notifications out/ --checkpoint state/
+tidings pipeline --events feeds:feeds.txt --subscriptions subs/ --notifications out/ --checkpoint state/
 tidings pipeline --broker http://127.0.0.1:8420 --checkpoint state/
 """
+_EVERY = "How often a feed is asked for, at most."
 _TRIGGER = re.compile(r"(\d+(?:\.\d+)?)\s*(ms|s|m|h)?")
 _MILLISECONDS = {"ms": 1, "s": 1_000, "m": 60_000, "h": 3_600_000}
 _SECONDS_BETWEEN_LOOKS = 0.2
@@ -46,7 +49,7 @@ def _settings(ctx: click.Context, option: click.Parameter, values: tuple[str, ..
 
 
 @click.command(cls=Command, example=_EXAMPLE)
-@click.option("--events", metavar="SRC", help="A folder, a table, or kafka://host:port/topic.")
+@click.option("--events", metavar="SRC", help="A folder, a table, kafka://host:port/topic, or feeds:FILE.")
 @click.option(
     "--subscriptions",
     metavar="SRC",
@@ -76,6 +79,15 @@ def _settings(ctx: click.Context, option: click.Parameter, values: tuple[str, ..
     type=click.IntRange(min=1),
     metavar="N",
     help="Compact the archive when so many batches have come.  [default: never]",
+)
+@click.option("--private-feeds", is_flag=True, help="Let feeds be at private and loopback addresses.")
+@click.option(
+    "--feeds-every",
+    callback=age,
+    default="5m",
+    show_default=True,
+    metavar="AGE",
+    help="How often a feed is asked for, at most.",
 )
 @click.option("--max-events", type=click.IntRange(min=1), help="The most in one batch of a broker.  [default: 100000]")
 @click.option("--bindings", is_flag=True, help="Notifications carry all solutions.")
@@ -111,6 +123,8 @@ def command(
     once: bool,
     max_files: int,
     compact_every: int | None,
+    private_feeds: bool,
+    feeds_every: timedelta,
     max_events: int | None,
     bindings: bool,
     shards: int | None,
@@ -153,6 +167,7 @@ def command(
                 "--validate": validate,
                 "--strict": reading.strict,
                 "--kafka-option": kafka,
+                "--private-feeds": private_feeds,
             }
         )
         wanted = Wanted(checkpoint, rejected, metrics, shards, master, max_events)
@@ -187,6 +202,8 @@ def command(
             bindings=bindings,
             shards=shards,
             kafka=kafka,
+            private_feeds=private_feeds,
+            feeds_every=feeds_every.total_seconds(),
             timeout=patience if chained else None,
             compact_every=compact_every,
             listener=watch.batch,

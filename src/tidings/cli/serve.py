@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ipaddress
-from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -96,7 +95,7 @@ def command(
     from tidings.broker.retention import Retention
     from tidings.delivery.addresses import Endpoint
     from tidings.delivery.fetch import Care
-    from tidings.ingest.feeds.schedule import DEFAULT_POLICY
+    from tidings.ingest.feeds.schedule import Policy
 
     if folder is None and not is_open:
         raise UsageError("a broker in memory has no tokens: name a FOLDER, or let everybody in with --open")
@@ -110,13 +109,6 @@ def command(
         rate = _USUAL_RATE
     bounds = Bounds(complexity=max_complexity, rate=rate or None)
     public_names = () if public is None else (Endpoint.of(public, "this server").host,)
-    every = feeds_every.total_seconds()
-    policy = replace(
-        DEFAULT_POLICY,
-        minimum=every,
-        first=max(every, DEFAULT_POLICY.first),
-        maximum=max(every, DEFAULT_POLICY.maximum),
-    )
     on = listening(host, port)
     with terminal.progress("opening the broker"):
         keeping = Retention(keep, keep_bytes, backlog, keep_audit)
@@ -126,7 +118,7 @@ def command(
     try:
         address = f"http://{host if ':' not in host else f'[{host}]'}:{on.getsockname()[1]}"
         asked_by = (host, *names, *public_names) if is_open else None
-        manner = Manner(policy, Care(private=private_feeds), public=public)
+        manner = Manner(Policy.every(feeds_every.total_seconds()), Care(private=private_feeds), public=public)
         app = application(core, open=is_open, names=asked_by, private=private_webhooks, bounds=bounds, feeds=manner)
         run(app, on, lambda: click.echo(address))
     finally:

@@ -9,10 +9,13 @@ from __future__ import annotations
 import re
 import socket
 import ssl
+import time
 from collections.abc import Callable
+from concurrent.futures import Future, wait
 from dataclasses import dataclass
 from http.client import HTTPConnection, HTTPSConnection
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
+from threading import Thread
 from typing import TypeAlias
 from urllib.parse import urlsplit
 
@@ -24,6 +27,9 @@ _HOST = re.compile(r"(?=.{1,253}$)[a-z0-9_-]{1,63}(\.[a-z0-9_-]{1,63})*\.?|[0-9a
 Address: TypeAlias = IPv4Address | IPv6Address
 Look: TypeAlias = Callable[[str, int], list[str]]
 """The addresses of a name."""
+
+_LOOK = 0.25
+"""Seconds after which it is seen whether all of it is over."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +87,28 @@ def is_public(address: Address) -> bool:
 
 def look_up(host: str, port: int) -> list[str]:
     return [str(found[4][0]) for found in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)]
+
+
+def within(look: Look, end: float, over: Callable[[], bool]) -> Look:
+    """A look-up cannot be ended from outside: who has waited long enough leaves it to itself."""
+
+    def bounded(host: str, port: int) -> list[str]:
+        found: Future[list[str]] = Future()
+
+        def looking() -> None:
+            try:
+                found.set_result(look(host, port))
+            except BaseException as error:
+                found.set_exception(error)
+
+        Thread(target=looking, name="tidings-look-up", daemon=True).start()
+        while (left := end - time.monotonic()) > 0 and not over():
+            wait([found], min(left, _LOOK))
+            if found.done():
+                return found.result()
+        raise TimeoutError("it took too long")
+
+    return bounded
 
 
 def address_of(endpoint: Endpoint, *, private: bool, look: Look = look_up) -> str:

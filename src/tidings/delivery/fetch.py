@@ -17,7 +17,7 @@ from http.client import HTTPException, HTTPResponse
 from typing import cast
 from urllib.parse import quote, urldefrag, urljoin
 
-from tidings.delivery.addresses import Endpoint, Look, address_of, connection_to, look_up
+from tidings.delivery.addresses import Endpoint, Look, address_of, connection_to, look_up, within
 from tidings.delivery.packed import Gzip, PackedError
 from tidings.errors import DeliveryError, UsageError
 
@@ -126,7 +126,7 @@ def _ask(url: str, headers: Mapping[str, str], care: Care, end: float) -> Fetche
         endpoint = Endpoint.of(url, "a document")
     except UsageError as error:
         raise DeliveryError(str(error)) from error
-    address = address_of(endpoint, private=care.private, look=care.look)
+    address = address_of(endpoint, private=care.private, look=within(care.look, end, care.over))
     connection = connection_to(endpoint, address, min(_CONNECT, max(0.01, end - time.monotonic())))
     try:
         connection.request("GET", endpoint.target, headers={**headers, "connection": "close"})

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         read_events,
         read_parts,
     )
+    from tidings.spark.feeds.tables import read_feed_stream, read_feeds
     from tidings.spark.matching import hits, match, notifications_in
     from tidings.spark.pipeline import Pipeline, Sinks
     from tidings.spark.sessions import session
@@ -42,6 +43,8 @@ __all__ = [
     "read_documents",
     "read_event_stream",
     "read_events",
+    "read_feed_stream",
+    "read_feeds",
     "read_parts",
     "session",
     "subscriptions",
@@ -50,6 +53,7 @@ __all__ = [
 _MODULES = {
     "chained.pipeline": ("ChainedPipeline",),
     "changing": ("Subscriptions", "subscriptions"),
+    "feeds.tables": ("read_feed_stream", "read_feeds"),
     "matching": ("hits", "match", "notifications_in"),
     "pipeline": ("Pipeline", "Sinks"),
     "sessions": ("session",),

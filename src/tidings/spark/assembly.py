@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from pyspark.sql import DataFrame, SparkSession
 
+from tidings.ingest.feeds.schedule import DEFAULT_POLICY
 from tidings.ontology import Ontology
 from tidings.rdf.limits import DEFAULT_LIMITS
 from tidings.spark.chained.pipeline import ChainedPipeline
@@ -17,7 +18,7 @@ from tidings.spark.changing import Subscriptions
 from tidings.spark.compiled import Fixed, Standings
 from tidings.spark.events import How
 from tidings.spark.pipeline import Listener, Pipeline, Sinks
-from tidings.spark.places import read_stream_from, sink_at, subscriptions_at
+from tidings.spark.places import Feeding, read_stream_from, sink_at, subscriptions_at
 
 
 class Places(NamedTuple):
@@ -43,11 +44,14 @@ def assemble(
     compiled: bool = False,
     shards: int | None = None,
     kafka: Mapping[str, str] | None = None,
+    private_feeds: bool = False,
+    feeds_every: float = DEFAULT_POLICY.minimum,
     timeout: timedelta | None = None,
     compact_every: int | None = None,
     listener: Listener | None = None,
 ) -> tuple[Pipeline, DataFrame]:
     """The pipeline, and the stream that it is to be started on. `kafka` are settings for topics.
+    Feeds are asked for every so many seconds at most, and may be at private addresses if that is said.
 
     With a `timeout` events come in parts, by the strategy chained.
     """
@@ -87,4 +91,5 @@ def assemble(
         pipeline = Pipeline(
             spark, those, sinks, checkpoint, bindings=bindings, compact_every=compact_every, listener=listener
         )
-    return pipeline, read_stream_from(spark, places.events, max_files, kafka, **how)
+    feeding = Feeding(f"{checkpoint}/tidings/feeds", private_feeds, feeds_every)
+    return pipeline, read_stream_from(spark, places.events, max_files, kafka, feeding, **how)

@@ -1,4 +1,6 @@
-"""What can be said to `format("rdf")`; any other value than those allowed is an error that names them."""
+"""What can be said to `format("rdf")`, and how options are read: a value that is not allowed is an error that names
+those that are.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +17,7 @@ from tidings.rdf.read import EventsBy
 from tidings.spark.reading import Reading
 
 _SIZE = re.compile(r"(\d+)([kmgt]?)b?", re.IGNORECASE)
+_WANTED = "a path is missing: name a file, a folder or a glob, as in load('events/')"
 _UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
 
 
@@ -36,27 +39,28 @@ class Options:
         """From the options of Spark, whose names have no case."""
         values = {name.lower(): value for name, value in given.items()}
         return Options(
-            paths=_paths(values),
-            reading=Reading(_format(values.get("format")), _by(values.get("by", "graph")), _flag(values, "strict")),
+            paths=paths(values),
+            reading=Reading(_format(values.get("format")), _by(values.get("by", "graph")), flag(values, "strict")),
             split_bytes=_size(values, "splitBytes") or 64 * MIB,
-            max_files=_number(values, "maxFilesPerTrigger"),
+            max_files=number(values, "maxFilesPerTrigger"),
             max_bytes=_size(values, "maxBytesPerTrigger"),
-            settle=_seconds(values, "settle", 1.0),
-            problems=_flag(values, "problems"),
+            settle=seconds(values, "settle", 1.0),
+            problems=flag(values, "problems"),
             rejected=values.get("rejected") or None,
         )
 
 
-def _paths(values: Mapping[str, str]) -> tuple[str, ...]:
-    paths = [values["path"]] if "path" in values else []
+def paths(values: Mapping[str, str], wanted: str = _WANTED) -> tuple[str, ...]:
+    """By `load`; `wanted` is what is missing where there are none."""
+    named = [values["path"]] if "path" in values else []
     if "paths" in values:
         several = _listed(values["paths"])
         if several is None:
             raise UsageError(f"paths '{values['paths']}'? They are a JSON list of texts, as load([…]) makes it")
-        paths += several
-    if not paths or not all(paths):
-        raise UsageError("a path is missing: name a file, a folder or a glob, as in load('events/')")
-    return tuple(paths)
+        named += several
+    if not named or not all(named):
+        raise UsageError(wanted)
+    return tuple(named)
 
 
 def _listed(text: str) -> list[str] | None:
@@ -78,14 +82,14 @@ def _by(name: str) -> EventsBy:
     return cast(EventsBy, name.lower())
 
 
-def _flag(values: Mapping[str, str], name: str) -> bool:
+def flag(values: Mapping[str, str], name: str) -> bool:
     value = values.get(name.lower(), "false")
     if value.lower() not in ("true", "false"):
         raise UsageError(f"{name} '{value}'? It is true or false")
     return value.lower() == "true"
 
 
-def _number(values: Mapping[str, str], name: str) -> int | None:
+def number(values: Mapping[str, str], name: str) -> int | None:
     value = values.get(name.lower())
     if value is None:
         return None
@@ -104,7 +108,7 @@ def _size(values: Mapping[str, str], name: str) -> int | None:
     return int(match[1]) * _UNITS[match[2].lower()]
 
 
-def _seconds(values: Mapping[str, str], name: str, usual: float) -> float:
+def seconds(values: Mapping[str, str], name: str, usual: float) -> float:
     value = values.get(name.lower())
     if value is None:
         return usual

@@ -1,5 +1,5 @@
 """Where events and subscriptions come from, and where notifications go, as one names it: a folder, a table of Spark's
-catalogue, or `kafka://host:port/topic`.
+catalogue, or `kafka://host:port/topic`. Events also come from feeds: `feeds:FILE`, with an address a line.
 """
 
 from __future__ import annotations
@@ -7,24 +7,38 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from os import path as os_path
-from typing import Unpack
+from typing import NamedTuple, Unpack
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
 from pyspark.sql.types import StructType
 
 from tidings.errors import UsageError
+from tidings.ingest.base import How as DataHow
+from tidings.ingest.feeds.schedule import DEFAULT_POLICY
 from tidings.lang.rows import FIELDS, Known, Report, Row, column_of
 from tidings.lang.watched import Change, Source, Standing, Watched, changes_of_state
 from tidings.spark.events import How, documents_from, read_document_stream
+from tidings.spark.feeds.tables import read_feed_stream
 from tidings.spark.kafka import need_package, read_topic, topic_of, write_notifications
 from tidings.spark.kafka_changes import TopicSource
+from tidings.spark.reading import Reading, valid_stage
 from tidings.spark.schema import READ
 
 _TABLE = re.compile(r"\w+(\.\w+){0,2}")
 Callback = Callable[[DataFrame, int], None]
 Settings = Mapping[str, str] | None
 """Those of Kafka: see `kafka.Topic`."""
+
+FEEDS = "feeds:"
+
+
+class Feeding(NamedTuple):
+    """How feeds are asked for: see `feeds.tables.Manner`. What was read is kept in the folder `state`."""
+
+    state: str
+    private: bool = False
+    every: float = DEFAULT_POLICY.minimum
 
 
 def is_table(spark: SparkSession, place: str) -> bool:
@@ -33,9 +47,18 @@ def is_table(spark: SparkSession, place: str) -> bool:
 
 
 def read_stream_from(
-    spark: SparkSession, place: str, max_files: int | None, kafka: Settings = None, **how: Unpack[How]
+    spark: SparkSession,
+    place: str,
+    max_files: int | None,
+    kafka: Settings = None,
+    feeding: Feeding | None = None,
+    **how: Unpack[How],
 ) -> DataFrame:
     """What is read from a place, as it comes: see `schema.READ`."""
+    if place.startswith(FEEDS):
+        if feeding is None:
+            raise UsageError(f"'{place}' needs a folder that keeps what was read")
+        return _of_feeds(spark, place.removeprefix(FEEDS), max_files, feeding, Reading(**how))
     topic = topic_of(place, kafka)
     if topic is not None:
         return read_topic(spark, topic, max_files, **how)
@@ -44,6 +67,22 @@ def read_stream_from(
     if "://" not in place and not os_path.isdir(place):
         raise UsageError(f"there is no folder or table '{place}' to take events from: make the folder, and start again")
     return read_document_stream(spark, place, max_files=max_files, **how)
+
+
+def _of_feeds(spark: SparkSession, file: str, max_files: int | None, feeding: Feeding, reading: Reading) -> DataFrame:
+    data = reading.data or DataHow()
+    read = read_feed_stream(
+        spark,
+        file,
+        feeding.state,
+        max_documents=max_files,
+        private=feeding.private,
+        every=feeding.every,
+        classes=data.classes,
+        home=data.home,
+        problems=True,
+    )
+    return read if reading.validate is None else read.mapInArrow(valid_stage(reading), READ)
 
 
 def _of_table(table: DataFrame, name: str, **how: Unpack[How]) -> DataFrame:

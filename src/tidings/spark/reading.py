@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from datetime import datetime
 from functools import lru_cache, partial
@@ -140,6 +140,25 @@ def valid(events: Iterable[Event], ontology: Ontology, report: Report) -> Iterat
             report(EventError(f"{reason} (event {event.id})", source=event.source))
 
 
+def valid_stage(reading: Reading) -> Callable[[Batches], Batches]:
+    """From what was read to the same, where events that depart from the concept model are problems."""
+
+    def stage(batches: Batches) -> Batches:
+        rows = Rows()
+        ontology = reading.validate
+        assert ontology is not None
+        for batch in batches:
+            for row in batch.to_pylist():
+                if row["reason"] is not None:
+                    rows.again(row)
+                    continue
+                event = Event(row["event"], row["body"], row["source"])
+                yield from rows.take(valid([event], ontology, rows.problem), row["source"], row["published"])
+        yield from rows.rest()
+
+    return stage
+
+
 def _document(path: str, reading: Reading) -> Source:
     """A file by its name or its address: of this machine, or of a store that Arrow knows."""
     parts = urlsplit(path)
@@ -175,6 +194,10 @@ class Rows:
     def problem(self, error: EventError, name: str | None = None) -> None:
         line, column = (error.span.line, error.span.column) if error.span else (None, None)
         self._rows.append((None, None, None, name or error.source, line, column, error.reason))
+
+    def again(self, row: Mapping[str, Any]) -> None:
+        """One that is a row already."""
+        self._rows.append(tuple(row[name] for name in READ_ROWS.names))
 
     def rest(self) -> Batches:
         if self._rows:

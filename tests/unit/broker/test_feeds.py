@@ -23,13 +23,14 @@ from tidings.broker.core import Core
 from tidings.broker.database import FILE
 from tidings.broker.feeds import audience, keys, rows
 from tidings.broker.feeds.audience import Listener
-from tidings.broker.feeds.options import FeedOptions
+from tidings.broker.feeds.poller import Manner, Poller
 from tidings.broker.feeds.turns import Turns
 from tidings.broker.feeds.websub import Websub
 from tidings.broker.retention import Retention
 from tidings.delivery.fetch import Care, Known
 from tidings.errors import BrokerError, UsageError
 from tidings.ingest.feeds.items import Items
+from tidings.ingest.feeds.options import FeedOptions
 from tidings.ingest.feeds.schedule import Hints, Schedule
 
 NONE = FeedOptions()
@@ -281,4 +282,22 @@ def test_secrets_are_one_for_each_callback(core: Core) -> None:
     websub = Websub(core, "http://b/", Care(), "agent")
     assert len({websub.secret(name) for name in ("a", "b")}) == 2
     assert websub.secret("a") == websub.secret("a")
+    core.close()
+
+
+def test_a_look_up_under_way_does_not_hold_up_the_end(core: Core) -> None:
+    began, held = Flag(), Flag()
+
+    def look(host: str, port: int) -> list[str]:
+        began.set()
+        held.wait(60)
+        return []
+
+    poller = Poller(core, Manner(care=Care(look=look)))
+    poller.add("http://slow.example/", NONE).result()
+    assert began.wait(30)
+    before = time.monotonic()
+    poller.close()
+    assert time.monotonic() - before < 10
+    held.set()
     core.close()

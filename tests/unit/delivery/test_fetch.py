@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import socket
+import time
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -228,6 +229,25 @@ def test_nobody_there() -> None:
         fetch(f"http://127.0.0.1:{port}/", care=HERE)
     with pytest.raises(DeliveryError, match="address of a document"):
         fetch("ftp://example.org/", care=HERE)
+
+
+def test_a_look_up_that_does_not_end() -> None:
+    held, over, began = Event(), Event(), Event()
+
+    def look(host: str, port: int) -> list[str]:
+        began.set()
+        held.wait(60)
+        return []
+
+    before = time.monotonic()
+    with pytest.raises(DeliveryError, match=r"slow\.example is not known: it took too long"):
+        fetch("http://slow.example/", care=Care(seconds=0.3, look=look))
+    began.clear()
+    Thread(target=lambda: began.wait(30) and over.set(), daemon=True).start()
+    with pytest.raises(DeliveryError, match="it took too long"):
+        fetch("http://slow.example/", care=Care(seconds=60, look=look, over=over.is_set))
+    assert time.monotonic() - before < 20
+    held.set()
 
 
 def test_tags_that_are_too_long_are_not_sent_back() -> None:

@@ -16,31 +16,26 @@ from dataclasses import dataclass, replace
 from functools import partial
 from threading import Event as Flag
 from threading import Lock
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import urlsplit
 
-import tidings
 from tidings.broker import audit
 from tidings.broker.audit import PROGRAM, Who
 from tidings.broker.core import Core
 from tidings.broker.feeds import rows
-from tidings.broker.feeds.options import FeedOptions
 from tidings.broker.feeds.rows import Feed
-from tidings.broker.feeds.taking import Taken, take
+from tidings.broker.feeds.taking import take
 from tidings.broker.feeds.turns import Turns
 from tidings.broker.feeds.websub import Websub
 from tidings.delivery.addresses import Endpoint
-from tidings.delivery.fetch import DEFAULT_CARE, GONE, NOT_MODIFIED, OK, Care, Fetched, Known, fetch, plain_url
+from tidings.delivery.feeds import ACCEPT, OF_A_HOST, WORKERS, Moment, agent, answered, failed
+from tidings.delivery.fetch import DEFAULT_CARE, GONE, NOT_MODIFIED, OK, Care, Fetched, fetch, plain_url
 from tidings.errors import DeliveryError, EventError
-from tidings.ingest.feeds.schedule import DEFAULT_POLICY, Hints, Policy, links, max_age, retry_after, with_links
+from tidings.ingest.feeds.options import FeedOptions
+from tidings.ingest.feeds.schedule import DEFAULT_POLICY, Policy
+from tidings.ingest.feeds.taking import Taken
 from tidings.ingest.registry import converter
 
-ACCEPT = (
-    "application/atom+xml, application/rss+xml, application/rdf+xml, application/feed+json, application/json;q=0.9, "
-    "application/xml;q=0.9, text/xml;q=0.8, */*;q=0.5"
-)
 _STRIPES = 64
-_LONGEST = 500
-"""Characters of what is kept of a problem."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +44,8 @@ class Manner:
 
     policy: Policy = DEFAULT_POLICY
     care: Care = DEFAULT_CARE
-    workers: int = 16
-    of_a_host: int = 2
+    workers: int = WORKERS
+    of_a_host: int = OF_A_HOST
     public: str | None = None
     dice: Callable[[], float] = random.random
 
@@ -60,7 +55,7 @@ class Manner:
 
     @property
     def agent(self) -> str:
-        return f"tidings/{tidings.__version__} (feed reader{f'; +{self.public}' if self.public else ''})"
+        return agent(self.public)
 
 
 class Poller:
@@ -193,41 +188,19 @@ class Poller:
             if feed is None:
                 return None
             if fetched.status == NOT_MODIFIED:
-                # What was wrong with the document still is; what was wrong since is not.
-                problem = "" if feed.schedule.failures else feed.problem
-                known = replace(feed, known=_either(fetched, feed), problem=problem)
-                return self._kept(known, fetched, changed=False, outcome="not modified")
+                return self._kept(feed, fetched, None, "not modified")
             try:
                 taken = self._take(feed, fetched.body, fetched.headers.get("content-type"))
             except EventError as error:
                 return self._failed(number, "ill-formed", f"it is no feed that can be read: {error.reason}", fetched)
-            feed = replace(
-                feed,
-                known=fetched.known,
-                items=taken.items,
-                version=taken.version,
-                hints=_resolved(taken, fetched),
-                problem=taken.problem[:_LONGEST],
-            )
-            changed = taken.changes.any
-            return self._kept(feed, fetched, changed=changed, outcome="changed" if changed else "same")
+            return self._kept(feed, fetched, taken, "changed" if taken.changes.any else "same")
 
     def _take(self, feed: Feed, body: bytes, content_type: str | None) -> Taken:
         return take(self._core, feed, body, content_type, self._care.size)
 
-    def _kept(self, feed: Feed, fetched: Fetched, *, changed: bool, outcome: str) -> Feed | None:
-        headers = fetched.headers
-        schedule = feed.schedule.answered(
-            self._now(),
-            self._manner.dice(),
-            changed=changed,
-            hints=feed.hints,
-            max_age=max_age(headers.get("cache-control"), headers.get("age")),
-            pushed=self.websub.is_active(feed.number),
-            policy=self._manner.policy,
-        )
-        feed = replace(feed, schedule=schedule, status=fetched.status, polled=self._core.now(), state="active")
-        return self._write(feed, outcome, fetched.moved)
+    def _kept(self, feed: Feed, fetched: Fetched, taken: Taken | None, outcome: str) -> Feed | None:
+        after = answered(feed, fetched, taken, self._moment(), pushed=self.websub.is_active(feed.number))
+        return self._write(replace(after, polled=self._core.now()), outcome, fetched.moved)
 
     def _failed(
         self, number: int, outcome: str, problem: str, fetched: Fetched | None = None, *, gone: bool = False
@@ -235,18 +208,11 @@ class Poller:
         feed = self._found(number)
         if feed is None:
             return None
-        now = self._now()
-        wait = None if fetched is None else retry_after(fetched.headers.get("retry-after"), now)
-        schedule = feed.schedule.failed(now, self._manner.dice(), retry_after=wait, policy=self._manner.policy)
-        feed = replace(
-            feed,
-            schedule=schedule,
-            status=None if fetched is None else fetched.status,
-            problem=problem[:_LONGEST],
-            polled=self._core.now(),
-            state="gone" if gone else feed.state,
-        )
-        return self._write(feed, outcome)
+        after = failed(feed, problem, self._moment(), fetched, gone=gone)
+        return self._write(replace(after, polled=self._core.now()), outcome)
+
+    def _moment(self) -> Moment:
+        return Moment(self._now(), self._manner.dice(), self._manner.policy)
 
     def _write(self, feed: Feed, outcome: str, moved: str | None = None) -> Feed | None:
         """After what it told is durable."""
@@ -299,16 +265,3 @@ def _written(writer: sqlite3.Connection, feed: Feed, moved: str | None) -> Feed 
         return before
     rows.put(writer, feed)
     return feed
-
-
-def _either(fetched: Fetched, feed: Feed) -> Known:
-    """What is said again counts, and what is not stays."""
-    known = fetched.known
-    return Known(known.etag or feed.known.etag, known.modified or feed.known.modified)
-
-
-def _resolved(taken: Taken, fetched: Fetched) -> Hints:
-    """With what the headers say of hubs; and all of it as addresses."""
-    hints = with_links(taken.hints, links([fetched.headers.get("link", "")]))
-    hubs = tuple(urljoin(fetched.url, each) for each in hints.hubs)
-    return replace(hints, hubs=hubs, topic=None if hints.topic is None else urljoin(fetched.url, hints.topic))

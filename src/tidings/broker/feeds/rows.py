@@ -7,41 +7,28 @@ import sqlite3
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, fields, replace
 from secrets import token_hex
-from typing import Any, Literal, TypeAlias
+from typing import Any
 
 from tidings.broker.audit import Who
-from tidings.broker.feeds.options import FeedOptions
 from tidings.broker.schema import damaged, sound
+from tidings.delivery.feeds import Followed, hints_of_json, hints_to_json
 from tidings.delivery.fetch import Known
 from tidings.ingest.feeds.items import Items
-from tidings.ingest.feeds.schedule import Hints, Schedule
-
-State: TypeAlias = Literal["active", "gone"]
-"""One that is gone is not asked for any more."""
+from tidings.ingest.feeds.options import FeedOptions
+from tidings.ingest.feeds.schedule import Schedule
 
 
-@dataclass(frozen=True, slots=True)
-class Feed:
-    """Times are in microseconds since 1970, but for those of the schedule. `problem` is what was wrong the last time;
-    `status` is what was answered then; `tenant` and `token` are of who added it.
-    """
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Feed(Followed):
+    """Times are in microseconds since 1970, but for those of the schedule. `tenant` and `token` are of who added it."""
 
     number: int
     id: str
-    url: str
     options: FeedOptions
-    state: State
-    problem: str
-    status: int | None
-    known: Known
-    version: str
-    hints: Hints
-    schedule: Schedule
     tenant: str
     token: str
     added: int
-    polled: int | None
-    items: Items
+    polled: int | None = None
 
     @staticmethod
     def of(row: tuple[Any, ...]) -> Feed:
@@ -51,7 +38,7 @@ class Feed:
             raise damaged(f"feed {row[1]}")
         found["known"] = Known(found.pop("etag"), found.pop("modified"))
         found["options"] = FeedOptions.of_json(found["options"])
-        found["hints"] = _hints(found["hints"])
+        found["hints"] = hints_of_json(found["hints"])
         found["schedule"] = Schedule(**json.loads(found["schedule"]))
         found["items"] = Items(found["items"])
         return Feed(**found)
@@ -63,7 +50,7 @@ class Feed:
             "etag": known.etag,
             "modified": known.modified,
             "options": self.options.to_json(),
-            "hints": json.dumps(asdict(self.hints), default=sorted),
+            "hints": hints_to_json(self.hints),
             "schedule": json.dumps(asdict(self.schedule)),
             "items": self.items.data,
         }
@@ -74,13 +61,6 @@ _NAMES = (
     *("hints", "schedule", "tenant", "token", "added", "polled", "items"),
 )
 _CHECKED = f"{sound('feeds')}, {', '.join(_NAMES)}"
-
-
-def _hints(text: str) -> Hints:
-    told = json.loads(text)
-    for name in ("skip_hours", "skip_days"):
-        told[name] = frozenset(told.get(name, ()))
-    return Hints(**{**told, "hubs": tuple(told.get("hubs", ()))})
 
 
 # -------------------------------------------------------------------------------------------------------------- changes
@@ -101,8 +81,16 @@ def add(writer: sqlite3.Connection, url: str, options: FeedOptions, by: Who, now
         return feed, False
     row = writer.execute("SELECT seq FROM sqlite_sequence WHERE name = 'feeds'").fetchone()
     number = 1 if row is None else int(row[0]) + 1
-    who = (by.tenant, by.token, now, None)
-    feed = Feed(number, token_hex(8), url, options, "active", "", None, Known(), "", Hints(), due, *who, Items())
+    feed = Feed(
+        number=number,
+        id=token_hex(8),
+        url=url,
+        options=options,
+        schedule=due,
+        tenant=by.tenant,
+        token=by.token,
+        added=now,
+    )
     marks = ", ".join(f":{name}" for name in _NAMES)
     writer.execute(f"INSERT INTO feeds ({', '.join(_NAMES)}) VALUES ({marks})", feed.columns())
     return feed, True

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hmac
 import sqlite3
+import time
 from collections.abc import Mapping
 from dataclasses import astuple, dataclass, fields, replace
 from functools import partial
@@ -22,7 +23,7 @@ from tidings.broker.core import Core
 from tidings.broker.feeds.rows import Feed
 from tidings.broker.schema import damaged, sound
 from tidings.delivery import webhooks
-from tidings.delivery.addresses import Endpoint, address_of
+from tidings.delivery.addresses import Endpoint, address_of, within
 from tidings.delivery.fetch import Care
 from tidings.errors import TidingsError
 
@@ -167,7 +168,8 @@ class Websub:
 
     def _send(self, agreement: Agreement, mode: str, **more: str) -> None:
         endpoint = Endpoint.of(agreement.hub, "a hub")
-        address = address_of(endpoint, private=self._care.private, look=self._care.look)
+        look = within(self._care.look, time.monotonic() + self._care.seconds, self._care.over)
+        address = address_of(endpoint, private=self._care.private, look=look)
         form = {
             "hub.mode": mode,
             "hub.topic": agreement.topic,

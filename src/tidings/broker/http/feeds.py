@@ -10,12 +10,12 @@ from starlette.responses import JSONResponse, Response
 
 from tidings.broker.core import written_time
 from tidings.broker.feeds import rows
-from tidings.broker.feeds.options import FeedOptions
 from tidings.broker.feeds.rows import Feed
 from tidings.broker.http.bodies import json_of
 from tidings.broker.http.problems import Problem
 from tidings.broker.http.query import limit_of, query_of
 from tidings.broker.http.service import Service
+from tidings.ingest.feeds.options import FeedOptions
 
 _PAGE = 100
 _BODY = 1 << 17

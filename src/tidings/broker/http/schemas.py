@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any, TypeAlias, get_args
 
 from tidings.broker.audit import What
-from tidings.broker.feeds.options import CHARSETS, MOST
 from tidings.broker.http.subscriptions import DIALECTS
 from tidings.broker.options import PAYLOADS
 from tidings.broker.receiving import LATEST
+from tidings.ingest.feeds.options import CHARSETS, MOST
 from tidings.ingest.kept import KINDS as MAPPING_KINDS
 from tidings.lang.parameters import KINDS, MAX_NOTE
 from tidings.lang.templates import MAX_PARAMETERS, NAME

@@ -58,6 +58,12 @@ class Policy:
     faster: float = 0.5
     slower: float = 1.5
 
+    @staticmethod
+    def every(seconds: float) -> Policy:
+        """The usual one, but that a feed is asked for so often at most."""
+        usual = DEFAULT_POLICY
+        return replace(usual, minimum=seconds, first=max(seconds, usual.first), maximum=max(seconds, usual.maximum))
+
 
 DEFAULT_POLICY = Policy()
 
