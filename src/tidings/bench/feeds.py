@@ -218,7 +218,15 @@ def _figures(found: Sequence[Found]) -> tuple[Figure, ...]:
     requests = curves(lambda each: max(each.requests, 0.5))
     delays = curves(lambda each: each.delay(0.5) * 1_000)
     return (
-        Figure("feeds-requests", "Requests to the feeds", "subscribers", "requests", requests, True, True),
+        Figure(
+            "feeds-requests",
+            "Requests to the feeds",
+            "subscribers",
+            "requests (none: drawn at 0.5)",
+            requests,
+            True,
+            True,
+        ),
         Figure("feeds-delay", "From published to told, median", "subscribers", "ms", delays, True, True),
     )
 

@@ -10,16 +10,18 @@ an IRI that stays.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from hashlib import sha256
 from typing import Any, TypeAlias
 
+import numpy as np
 import pyarrow as pa
 import pyoxigraph as ox
 
 from tidings.errors import EventError, UsageError
 from tidings.rdf.event import Event
-from tidings.rdf.identity import id_of
+from tidings.rdf.identity import PREFIX, id_of
 from tidings.rdf.limits import DEFAULT_LIMITS, Limits
 from tidings.rdf.sources import Stream
 from tidings.rdf.terms import Term, Triple, format_triple
@@ -80,6 +82,8 @@ Converter: TypeAlias = Callable[[Input, How, Report], Iterator[pa.RecordBatch]]
 
 _ROWS = 1_000
 _CHARACTERS = 4 << 20
+_PREFIX = PREFIX.encode()
+_NONE: Iterator[pa.RecordBatch] = iter(())
 
 
 class Batches:
@@ -87,51 +91,62 @@ class Batches:
 
     def __init__(self, source: str) -> None:
         self._source = source
-        self._ids: list[str] = []
-        self._bodies: list[str] = []
+        self._ids: list[bytes] = []
+        self._bodies: list[bytes] = []
         self._size = 0
 
     def add(self, triples: list[Triple], limits: Limits) -> Iterator[pa.RecordBatch]:
         """Take an event; a batch, when that makes one. An `EventError` where the event cannot be one."""
-        yield from self._take(event_of(triples, limits, self._source))
+        event = event_of(triples, limits, self._source)
+        return self._take(event.id.encode(), event.body.encode(), len(event.body))
 
-    def add_lines(self, lines: Collection[str], limits: Limits) -> Iterator[pa.RecordBatch]:
-        """The same from lines of canonical N-Triples, each with its newline, in any order and without repeats."""
-        yield from self._take(event_of_lines(lines, limits, self._source))
+    def add_body(self, body: str, limits: Limits) -> Iterator[pa.RecordBatch]:
+        """The same from its body: lines of canonical N-Triples, sorted and without repeats."""
+        if len(body) > limits.max_event:
+            raise EventError("the event is too large", source=self._source)
+        data = body.encode()
+        if "_" in body and "_:" in body:
+            id = id_of(body, limits.max_canonical_steps).encode()
+        else:
+            id = _PREFIX + sha256(data).hexdigest().encode()
+        return self._take(id, data, len(body))
 
-    def _take(self, event: Event) -> Iterator[pa.RecordBatch]:
-        self._ids.append(event.id)
-        self._bodies.append(event.body)
-        self._size += len(event.body)
-        if len(self._ids) >= _ROWS or self._size >= _CHARACTERS:
-            yield from self.rest()
+    def _take(self, id: bytes, body: bytes, size: int) -> Iterator[pa.RecordBatch]:
+        self._ids.append(id)
+        self._bodies.append(body)
+        self._size += size
+        return self.rest() if len(self._ids) >= _ROWS or self._size >= _CHARACTERS else _NONE
 
     def rest(self) -> Iterator[pa.RecordBatch]:
         if self._ids:
-            yield batch(self._ids, self._bodies, self._source)
+            yield _batch(_strings(self._ids), _strings(self._bodies), self._source)
         self._ids, self._bodies, self._size = [], [], 0
 
 
 def event_of(triples: list[Triple], limits: Limits, source: str) -> Event:
     """These triples as an event that is called by what it says."""
-    return event_of_lines({format_triple(triple) for triple in triples}, limits, source, triples)
-
-
-def event_of_lines(lines: Collection[str], limits: Limits, source: str, triples: list[Triple] | None = None) -> Event:
-    """The same, of lines of canonical N-Triples, each with its newline, in any order and without repeats; `triples` are
-    what they say, where that is known.
-    """
-    if len(lines) > limits.max_triples:
-        raise EventError(f"an event may have {limits.max_triples:,} triples, and this has more", source=source)
+    lines = {format_triple(triple) for triple in triples}
+    check_triples(len(lines), limits, source)
     body = "".join(sorted(lines))
     if len(body) > limits.max_event:
         raise EventError("the event is too large", source=source)
     return Event(id_of(body, limits.max_canonical_steps, triples), body, source)
 
 
-def batch(ids: list[str], bodies: list[str], source: str) -> pa.RecordBatch:
-    columns = [pa.array(ids, pa.string()), pa.array(bodies, pa.string()), pa.array([source] * len(ids), pa.string())]
-    return pa.record_batch(columns, schema=SCHEMA)
+def check_triples(count: int, limits: Limits, source: str) -> None:
+    if count > limits.max_triples:
+        raise EventError(f"an event may have {limits.max_triples:,} triples, and this has more", source=source)
+
+
+def _batch(ids: pa.Array, bodies: pa.Array, source: str) -> pa.RecordBatch:
+    return pa.record_batch([ids, bodies, pa.repeat(pa.scalar(source, pa.string()), len(ids))], schema=SCHEMA)
+
+
+def _strings(texts: list[bytes]) -> pa.Array:
+    """Texts in UTF-8, which need not be looked at again."""
+    places = np.zeros(len(texts) + 1, np.int32)
+    np.cumsum(list(map(len, texts)), out=places[1:])
+    return pa.StringArray.from_buffers(len(texts), pa.py_buffer(places), pa.py_buffer(b"".join(texts)))
 
 
 def subject_iri(base: str, path: str) -> Term:

@@ -91,6 +91,7 @@ class _XmlScan:
         self._text = 0
         self._taken = 0
         self._given = 0
+        self._room = 0
         self._entities: dict[str, str] = {}
         self._prolog: bytes | None = b""
         self._doctype: tuple[int, int] | None = None
@@ -99,6 +100,7 @@ class _XmlScan:
     def _expat(self) -> expat.XMLParserType:
         parser = expat.ParserCreate(namespace_separator=" ")
         parser.ordered_attributes = True
+        parser.buffer_text = True
         parser.StartElementHandler = self._start
         parser.EndElementHandler = self._end
         parser.CharacterDataHandler = self._characters
@@ -110,6 +112,7 @@ class _XmlScan:
     def checked(self, part: bytes, *, last: bool = False) -> bytes:
         """What of the text so far may be read: nothing before the root element has begun, then all of it."""
         self._taken += len(part)
+        self._room = _MAX_FACTOR * self._taken + self._limits.max_entities
         if self._prolog is not None:
             self._prolog += part
         try:
@@ -200,7 +203,9 @@ class _XmlScan:
             raise self._error(f"elements nested more than {self._limits.max_depth} deep")
         for at in range(0, len(attributes), 2):
             key, value = attributes[at], attributes[at + 1]
-            self._grow(len(value))
+            self._given += len(value)
+            if self._given > self._room:
+                raise self._error(_EXPLODES)
             if len(value) > self._limits.max_term:
                 raise self._error(too_large(self._limits))
             if key == _NODE_ID and _GENERATED.fullmatch(value):
@@ -213,15 +218,13 @@ class _XmlScan:
         self._text = 0
 
     def _characters(self, text: str) -> None:
-        self._grow(len(text))
-        self._text += len(text)
+        size = len(text)
+        self._given += size
+        self._text += size
+        if self._given > self._room:
+            raise self._error(_EXPLODES)
         if self._text > self._limits.max_term:
             raise self._error(too_large(self._limits))
-
-    def _grow(self, size: int) -> None:
-        self._given += size
-        if self._given > _MAX_FACTOR * self._taken + self._limits.max_entities:
-            raise self._error(_EXPLODES)
 
     # ---------------------------------------------------------------------------------------------------------- errors
 

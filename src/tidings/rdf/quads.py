@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import TypeAlias
 
 import pyoxigraph as ox
@@ -41,6 +42,8 @@ class Broken:
 Item: TypeAlias = Run | Broken
 
 _CHUNK = 64 * 1024
+_SOME = 16
+_ODD = ("<<(", "--ltr .\n", "--rtl .\n")
 
 
 class Refused(Exception):
@@ -57,9 +60,7 @@ def runs(
     size = 0
     first: int | None = None
     for number, quad in enumerate(quads):
-        text = f"{quad.triple} .\n"
-        if len(text) > limits.max_term or "<<(" in text or text.endswith(("--ltr .\n", "--rtl .\n")):
-            text = _checked(quad, text, limits, drop_direction)
+        text = _line(quad, limits, drop_direction)
         if quad.graph_name != graph or size > _CHUNK:
             if triples:
                 yield Run(name, triples, size, first)
@@ -71,6 +72,32 @@ def runs(
         size += len(text)
     if triples:
         yield Run(name, triples, size, first)
+
+
+def triple_runs(quads: Iterator[ox.Quad], limits: Limits) -> Iterator[Run]:
+    """The same of a document that has no graphs; it is written some triples at a time, which is faster."""
+    triples: list[str] = []
+    size = 0
+    while some := list(islice(quads, _SOME)):
+        text = (ox.serialize(some, format=ox.RdfFormat.N_QUADS) or b"").decode()
+        if len(text) > limits.max_term or any(odd in text for odd in _ODD):
+            lines = [_line(quad, limits, False) for quad in some]
+        else:
+            lines = [f"{line}\n" for line in text.split("\n") if line]
+        triples += lines
+        size += sum(map(len, lines))
+        if size > _CHUNK:
+            yield Run(DEFAULT, triples, size)
+            triples, size = [], 0
+    if triples:
+        yield Run(DEFAULT, triples, size)
+
+
+def _line(quad: ox.Quad, limits: Limits, drop_direction: bool) -> str:
+    text = f"{quad.triple} .\n"
+    if len(text) > limits.max_term or "<<(" in text or text.endswith(("--ltr .\n", "--rtl .\n")):
+        return _checked(quad, text, limits, drop_direction)
+    return text
 
 
 def _checked(quad: ox.Quad, text: str, limits: Limits, drop_direction: bool) -> str:

@@ -32,7 +32,7 @@ from tidings.rdf.objects import quads_of
 from tidings.rdf.quads import Broken, Item, Refused, runs
 from tidings.rdf.seen import Numbering, SeenEvents
 from tidings.rdf.sources import Document, Source, documents
-from tidings.rdf.terms import Triple, parse_triple
+from tidings.rdf.terms import Triple, split_triple
 from tidings.rdf.whole import checked, repeatable
 
 EventsBy: TypeAlias = Literal["graph", "document", "subject", "nanopub"]
@@ -93,7 +93,7 @@ def read_triples(
                 raise item.error
             triples += item.triples
     for triple in triples if given is None else numbered(triples, given):
-        yield parse_triple(triple)
+        yield split_triple(triple)
 
 
 def events_of(

@@ -53,7 +53,7 @@ _NEEDS_ESCAPE = re.compile(r'[\x00-\x1f"\\\x7f\ufffe\uffff]')
 _ESCAPED = re.compile(r"\\(?:u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|(.))", re.DOTALL)
 _UNESCAPES = {"t": "\t", "b": "\b", "n": "\n", "r": "\r", "f": "\f"}
 # IRIs may hold any white space but the ASCII one, so a space, and only a space, ends a term.
-_LINE = re.compile(r'([^ ]+) ([^ ]+) ("(?:[^"\\]|\\.)*"[^ ]*|[^ ]+) \.\n?', re.DOTALL)
+_LINE = re.compile(r'([^ ]+) ([^ ]+) ("[^"\\]*+(?:\\.[^"\\]*+)*+"[^ ]*|[^ ]+) \.\n?', re.DOTALL)
 
 
 # Longer literals are taken apart again rather than kept.
@@ -143,6 +143,12 @@ def parse_triple(line: str) -> Triple:
     if match is None:
         raise ValueError(f"not a line of canonical N-Triples: {line!r}")
     return Term(match[1]), Term(match[2]), Term(match[3])
+
+
+def split_triple(line: str) -> Triple:
+    """The same, in a fraction of the time, of a line with its newline that is surely one."""
+    subject, predicate, rest = line.split(" ", 2)
+    return Term(subject), Term(predicate), Term(rest[:-3])
 
 
 def format_triple(triple: Triple) -> str:

@@ -22,7 +22,7 @@ from tidings.rdf.guard_xml import xml
 from tidings.rdf.jsonld import Contexts, prepared
 from tidings.rdf.limits import MIB, Limits, human
 from tidings.rdf.messages import document_error
-from tidings.rdf.quads import DEFAULT, Broken, Item, Refused, Run, runs
+from tidings.rdf.quads import DEFAULT, Broken, Item, Refused, Run, runs, triple_runs
 from tidings.rdf.seen import Numbering
 from tidings.rdf.sources import Document
 
@@ -86,7 +86,8 @@ def _runs(document: Document, limits: Limits, data: bytes | None, labels: Number
         guard = xml if document.format is Format.RDF else turtle
         with document.open() as stream:
             parts = guard(chunks(stream, document, limits.max_document), document, limits, labels)
-            yield from runs(_quads(document, cast(IO[bytes], Reader(parts))), limits)
+            quads = _quads(document, cast(IO[bytes], Reader(parts)))
+            yield from triple_runs(quads, limits) if document.format is Format.RDF else runs(quads, limits)
     except SyntaxError as error:
         if error.lineno is None and document.format is Format.RDF:
             error.lineno = _line_of_error(document, limits)

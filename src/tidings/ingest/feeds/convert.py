@@ -12,7 +12,7 @@ from collections.abc import Iterator
 import pyarrow as pa
 
 from tidings.errors import EventError
-from tidings.ingest.base import Batches, How, Input, Report
+from tidings.ingest.base import Batches, How, Input, Report, check_triples
 from tidings.ingest.feeds.jsonfeed import read_json
 from tidings.ingest.feeds.links import hierarchical
 from tidings.ingest.feeds.model import Feed
@@ -75,17 +75,18 @@ def _batches(
 ) -> Iterator[pa.RecordBatch]:
     batches = Batches(source)
     room = _GROWTH * (size + MIB)
-    for number, (item, lines) in enumerate(feed.events(how, base), start=1):
-        length = sum(map(len, lines))
-        room -= length
+    limits = how.limits
+    for number, (body, lines, facts) in enumerate(feed.events(how, base), start=1):
+        room -= len(body)
         if room < 0:
             reason = f"what the items share makes the document more than {_GROWTH} times as large"
             report(EventError(reason, source=source, hint=f"the items from number {number} on are left out"))
             break
         try:
-            if length > how.limits.max_term and item.facts.longest() > how.limits.max_term:
-                raise EventError(too_large(how.limits))
-            yield from batches.add_lines(lines, how.limits)
+            if facts is not None and len(body) > limits.max_term and facts.longest() > limits.max_term:
+                raise EventError(too_large(limits))
+            check_triples(lines, limits, source)
+            yield from batches.add_body(body, limits)
         except EventError as error:
             report(EventError(f"item {number}: {error.reason}", source=source, hint=error.hint))
     yield from batches.rest()

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from datetime import UTC, datetime
 from time import struct_time
 
 from feedparser.datetimes import _parse_date
 
 _MOST = 100
-_READY = re.compile("[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z")
 
 
 def stamp(text: object) -> str | None:
@@ -19,10 +17,9 @@ def stamp(text: object) -> str | None:
     text = text.strip()
     try:
         found = datetime.fromisoformat(text)
-        if _READY.fullmatch(text):
-            return text
-        found = (found if found.tzinfo else found.replace(tzinfo=UTC)).astimezone(UTC)
-        return stamp_of(found.timetuple())
+        if found.tzinfo is not UTC:
+            found = (found if found.tzinfo else found.replace(tzinfo=UTC)).astimezone(UTC)
+        return f"{found.isoformat()[:19]}Z"
     except (ValueError, OverflowError):
         return stamp_of(_parse_date(text))
 

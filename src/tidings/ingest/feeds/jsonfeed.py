@@ -4,23 +4,52 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from typing import Any
 
 from tidings.errors import EventError, Span
-from tidings.ingest.base import Report
+from tidings.ingest.base import How, Report
 from tidings.ingest.feeds import names
 from tidings.ingest.feeds.dates import stamp
 from tidings.ingest.feeds.facts import Facts
+from tidings.ingest.feeds.jsonplain import Plain, carefully, quoting
 from tidings.ingest.feeds.links import absolute
-from tidings.ingest.feeds.model import Channel, Feed, Item, made_id
+from tidings.ingest.feeds.model import Channel, Feed, Item, Said, made_id, without_repeats
 from tidings.ingest.feeds.schedule import Hints
 from tidings.rdf.limits import Limits, human
 
 _VERSION = re.compile(r"https?://jsonfeed\.org/version/(\d+(?:\.\d+)?)")
 
+_LINE = len("<a:> <a:> <a:> .\n")
 _ESCAPED_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 _SURROGATES = dict.fromkeys(range(0xD800, 0xE000), "\ufffd")
+
+
+@dataclass(slots=True)
+class JsonFeed(Feed):
+    """Its items are objects (`given`) until their events are asked for. `base` resolves addresses in them, and `quoted`
+    writes their strings."""
+
+    given: list[dict[str, Any]] = field(default_factory=list)
+    base: str | None = None
+    quoted: Callable[[str], str] = carefully
+
+    def events(self, how: How, base: str | None) -> Iterator[Said]:
+        write = self.writer(how, base)
+        channel = f"<{self.channel.id}>"
+        shared = without_repeats(self.channel.facts.lines(channel))
+        plain = Plain(channel, shared, self.channel.language, self.quoted)
+        # A body of so many characters is within all limits, however many lines it has.
+        most = min(how.limits.max_term, how.limits.max_event, _LINE * how.limits.max_triples)
+        self.given.reverse()
+        while self.given:
+            one = self.given.pop()
+            body = None if how.home or how.classes else plain.body(one)
+            if body is None or len(body) > most:
+                yield write(_item(one, self.base))
+            else:
+                yield Said(body, 0, None)
 
 
 def read_json(text: str, source: str, limits: Limits, base: str | None, address: str | None, report: Report) -> Feed:
@@ -38,17 +67,19 @@ def read_json(text: str, source: str, limits: Limits, base: str | None, address:
     if version is None:
         hint = 'a JSON Feed has "version": "https://jsonfeed.org/version/1.1"'
         raise EventError("is JSON, and no feed", source=source, hint=hint)
-    if _ESCAPED_SURROGATE.search(text):
+    if "\\u" in text and _ESCAPED_SURROGATE.search(text):
         tree = _cleaned(tree)
     base = absolute(_text(tree.get("feed_url")) or "", base) or base
-    items = list(_items(tree.get("items"), source, base, report))
-    return Feed("json" + version[1].replace(".", ""), _channel(tree, base, address), items, _hints(tree, base))
+    items = list(_items(tree.get("items"), source, report))
+    channel = _channel(tree, base, address)
+    named = "json" + version[1].replace(".", "")
+    return JsonFeed(named, channel, [], _hints(tree, base), None, items, base, quoting(text))
 
 
-def _items(given: object, source: str, base: str | None, report: Report) -> Iterator[Item]:
+def _items(given: object, source: str, report: Report) -> Iterator[dict[str, Any]]:
     for number, one in enumerate(_list(given), start=1):
         if isinstance(one, dict):
-            yield _item(one, base)
+            yield one
         else:
             report(EventError(f"item {number} is no JSON object", source=source))
 

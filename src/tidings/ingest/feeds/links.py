@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from functools import lru_cache
 from urllib.parse import quote, urljoin, urlsplit
 
@@ -19,12 +20,16 @@ _NOT_ALLOWED = re.compile(r"[\x00-\x20\x7f-\x9f<>\"{}|\\^`\[\]]|%(?![0-9A-Fa-f]{
 _MOST = 8_192
 
 
+plain: Callable[[str], object] = _PLAIN.fullmatch
+"""Something where the text is surely an absolute IRI that runs nothing, with nothing to escape in it."""
+
+
 def absolute(text: str, base: str | None) -> str | None:
     """The IRI that `text` names, resolved against `base`; None where it is none.
 
     What an IRI may not hold is percent-encoded. An address that would run something (`javascript:`) is none.
     """
-    if _PLAIN.fullmatch(text):
+    if plain(text):
         return text
     text = text.strip()
     if not text or len(text) > _MOST:
@@ -41,7 +46,7 @@ def absolute(text: str, base: str | None) -> str | None:
 
 def checked(text: str) -> str | None:
     """`text` where it is a valid absolute IRI that runs nothing."""
-    if _PLAIN.fullmatch(text):
+    if plain(text):
         return text
     return _checked(text) if len(text) <= _MOST else None
 
@@ -58,6 +63,8 @@ def _checked(text: str) -> str | None:
 
 def identifier(text: str) -> str | None:
     """`text` where it is written as an IRI already, with something behind its scheme: a guid that can be a subject."""
+    if plain(text):
+        return text
     found = checked(text)
     return found if found and _SCHEME.sub("", found, count=1).strip("/") else None
 

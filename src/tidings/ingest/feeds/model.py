@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from hashlib import sha256
 from itertools import islice
 from operator import eq
+from typing import NamedTuple
 
 from tidings.ingest.base import How
 from tidings.ingest.feeds import names
@@ -49,6 +50,14 @@ class Item:
         return found
 
 
+class Said(NamedTuple):
+    """The body of an item's event, with so many lines, made of these facts; 0 and None where no limit is near."""
+
+    body: str
+    lines: int
+    facts: Facts | None
+
+
 @dataclass(slots=True)
 class Feed:
     """A document of a feed. `version` and `problem` are as in `reading.Reading`."""
@@ -59,14 +68,20 @@ class Feed:
     hints: Hints = field(default_factory=Hints)
     problem: str | None = None
 
-    def events(self, how: How, base: str | None) -> Iterator[tuple[Item, list[str]]]:
-        """Each item with the lines of its event, sorted. Items are let go of as they are given out."""
-        channel = f"<{self.channel.id}>"
-        shared = list(self.channel.facts.lines(channel))
-        classes = [f"<{name}>" for name in how.classes]
+    def events(self, how: How, base: str | None) -> Iterator[Said]:
+        """The event of each item. Items are let go of as they are given out."""
+        write = self.writer(how, base)
         self.items.reverse()
         while self.items:
-            item = self.items.pop()
+            yield write(self.items.pop())
+
+    def writer(self, how: How, base: str | None) -> Callable[[Item], Said]:
+        """What makes the event of an item."""
+        channel = f"<{self.channel.id}>"
+        shared = self.channel.facts.lines(channel)
+        classes = [f"<{name}>" for name in how.classes]
+
+        def write(item: Item) -> Said:
             subject = f"<{item.subject(self.channel, base)}>"
             facts = item.facts
             facts.term(names.IS_PART_OF, channel)
@@ -76,11 +91,14 @@ class Feed:
             if how.home:
                 facts.term(names.IDENTIFIER, subject)
                 subject = HOME
-            yield item, _sorted(facts.lines(subject) + shared)
+            lines = without_repeats(facts.lines(subject) + shared)
+            return Said("".join(lines), len(lines), facts)
+
+        return write
 
 
-def _sorted(lines: list[str]) -> list[str]:
-    """Without repeats. Neighbours are compared, for to hash a line takes as long as to write it."""
+def without_repeats(lines: list[str]) -> list[str]:
+    """Sorted. Neighbours are compared, for to hash a line takes as long as to write it."""
     lines.sort()
     if any(map(eq, lines, islice(lines, 1, None))):
         return list(dict.fromkeys(lines))
