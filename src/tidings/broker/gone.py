@@ -11,7 +11,7 @@ import sqlite3
 import numpy as np
 import numpy.typing as npt
 
-from tidings.broker.schema import checksum, damaged
+from tidings.broker.schema import damaged, sum_of
 
 _ROW = 512
 """Streams in a row."""
@@ -45,7 +45,7 @@ def write(writer: sqlite3.Connection, streams: Places, seqs: Places) -> None:
         np.maximum.at(marks, streams[some] % _ROW, seqs[some])
         data = marks.tobytes()
         writer.execute(
-            "INSERT OR REPLACE INTO gone (place, marks, crc) VALUES (?, ?, ?)", (row, data, checksum(row, data))
+            "INSERT OR REPLACE INTO gone (place, marks, crc) VALUES (?, ?, ?)", (row, data, sum_of(data, of=(row,)))
         )
 
 
@@ -53,6 +53,6 @@ def _marks(database: sqlite3.Connection, row: int) -> Places:
     found = database.execute("SELECT marks, crc FROM gone WHERE place = ?", (row,)).fetchone()
     if found is None:
         return np.zeros(_ROW, np.int64)
-    if checksum(row, found[0]) != found[1]:
+    if sum_of(found[0], of=(row,)) != found[1]:
         raise damaged(f"what is gone of streams {row * _ROW} to {(row + 1) * _ROW - 1}")
     return np.frombuffer(found[0], np.int64)

@@ -3,6 +3,9 @@
 The newest events are turned round in memory, and written down, a block of them at a time, when there are enough.
 Blocks that have become many are put together, so that there are few to look into, however long the log is. All of it
 follows from the log, and can be made again from that.
+
+A block may be large, and who publishes waits for what is written; so it is written a few rows at a time, and counts
+when the table `blocks` has it. What that does not have is left over, and cleared away likewise.
 """
 
 from __future__ import annotations
@@ -13,13 +16,13 @@ from collections import defaultdict, deque
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from threading import Lock
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from tidings.broker.log import Numbers, matched_between, next_seq
-from tidings.broker.schema import checksum, damaged
+from tidings.broker.schema import damaged, sum_of
 
 BLOCK = 4_096
 """So many events are turned round at a time."""
@@ -32,9 +35,17 @@ _LARGEST = BLOCK * _TOGETHER**2
 _STRETCH = 512
 """So many of the newest events are forgotten together, when they are in blocks."""
 
-_COLUMNS = "first, last, low, high, numbers, seqs, crc"
+_COLUMNS = "first, last, low, high, numbers, seqs, postings.crc"
+_COUNTED = "blocks CROSS JOIN postings USING (first, last)"
+"""The rows of blocks that count, a block after the other."""
+
 _ROW = 8_192
 """So many pairs are a row of the table: what is read to find those of one subscription."""
+
+AT_ONCE = 4
+"""Rows that are written, or removed, in one transaction."""
+
+Row: TypeAlias = tuple[int, int, int, int, bytes, bytes, int]
 
 
 class Block(NamedTuple):
@@ -76,7 +87,7 @@ class Turned:
     """A block that is to be written, in place of those that it is made of."""
 
     block: Block
-    rows: list[tuple[int, int, int, int, bytes, bytes, int]]
+    rows: list[Row]
 
 
 def next_block(reader: sqlite3.Connection, upto: int, newest: Newest | None = None) -> Turned | None:
@@ -121,21 +132,39 @@ def _turned(block: Block, pairs: Pairs) -> Turned:
     for start in range(0, max(1, len(numbers)), _ROW):
         some = numbers[start : start + _ROW]
         low, high = (int(some[0]), int(some[-1])) if len(some) else (0, 0)
-        row = (*block, low, high, some.tobytes(), seqs[start : start + _ROW].tobytes())
-        rows.append((*row, checksum(*row)))
+        keys, data = (*block, low, high), (some.tobytes(), seqs[start : start + _ROW].tobytes())
+        rows.append((*keys, *data, sum_of(*data, of=keys)))
     return Turned(block, rows)
 
 
-def write(writer: sqlite3.Connection, turned: Turned) -> None:
-    writer.execute("DELETE FROM postings WHERE first >= ?", (turned.block.first,))
+def stage(writer: sqlite3.Connection, rows: Sequence[Row]) -> None:
+    """Write some of the rows of a block that does not count yet."""
     writer.executemany(
-        "INSERT INTO postings (first, last, low, high, numbers, seqs, crc) VALUES (?, ?, ?, ?, ?, ?, ?)", turned.rows
+        "INSERT INTO postings (first, last, low, high, numbers, seqs, crc) VALUES (?, ?, ?, ?, ?, ?, ?)", rows
     )
+
+
+def finish(writer: sqlite3.Connection, block: Block) -> None:
+    """All of its rows are there: from now on it counts, in place of those that it is made of."""
+    writer.execute("DELETE FROM blocks WHERE first >= ?", (block.first,))
+    writer.execute("INSERT INTO blocks (first, last) VALUES (?, ?)", block)
+
+
+def left_over(reader: sqlite3.Connection) -> list[Block]:
+    """Those of which there are rows, and that do not count: not any more, or not yet when something ended."""
+    rows = reader.execute("SELECT DISTINCT first, last FROM postings EXCEPT SELECT first, last FROM blocks")
+    return [Block(*row) for row in rows]
+
+
+def clear(writer: sqlite3.Connection, block: Block) -> bool:
+    """Remove some rows of one of these; whether there were any."""
+    some = "SELECT rowid FROM postings WHERE first = ? AND last = ? LIMIT ?"
+    return writer.execute(f"DELETE FROM postings WHERE rowid IN ({some})", (*block, AT_ONCE)).rowcount > 0
 
 
 def drop_blocks(database: sqlite3.Connection, upto: int) -> None:
     """Those of which no event is left. The last one stays: it says how far the log has been turned round."""
-    database.execute("DELETE FROM postings WHERE last <= ? AND last < (SELECT max(last) FROM postings)", (upto,))
+    database.execute("DELETE FROM blocks WHERE last <= ? AND last < (SELECT max(last) FROM blocks)", (upto,))
 
 
 # -------------------------------------------------------------------------------------------------------------- reading
@@ -143,19 +172,17 @@ def drop_blocks(database: sqlite3.Connection, upto: int) -> None:
 
 def covered(database: sqlite3.Connection) -> int:
     """Up to which event the blocks reach."""
-    row = database.execute("SELECT max(last) FROM postings").fetchone()
+    row = database.execute("SELECT max(last) FROM blocks").fetchone()
     return int(row[0] or 0)
 
 
 def blocks(database: sqlite3.Connection) -> list[Block]:
-    return [Block(*row) for row in database.execute("SELECT DISTINCT first, last FROM postings ORDER BY first")]
+    return [Block(*row) for row in database.execute("SELECT first, last FROM blocks ORDER BY first")]
 
 
 def block_behind(database: sqlite3.Connection, after: int) -> Block | None:
     """The first that has events behind that one."""
-    row = database.execute(
-        "SELECT first, last FROM postings WHERE last > ? ORDER BY first LIMIT 1", (after,)
-    ).fetchone()
+    row = database.execute("SELECT first, last FROM blocks WHERE last > ? ORDER BY first LIMIT 1", (after,)).fetchone()
     return None if row is None else Block(*row)
 
 
@@ -166,7 +193,7 @@ def pairs_of(database: sqlite3.Connection, block: Block) -> Pairs:
 
 def _pairs(first: int, last: int, low: int, high: int, numbers: bytes, seqs: bytes, crc: int) -> Pairs:
     block = Block(first, last)
-    if checksum(*block, low, high, numbers, seqs) != crc:
+    if sum_of(numbers, seqs, of=(first, last, low, high)) != crc:
         raise damaged(f"what events {first} to {last} matched")
     return Pairs(np.frombuffer(numbers, np.uint32), np.frombuffer(seqs, np.uint32).astype(np.int64) + block.first)
 
@@ -174,8 +201,8 @@ def _pairs(first: int, last: int, low: int, high: int, numbers: bytes, seqs: byt
 def written(database: sqlite3.Connection, number: int, after: int, limit: int) -> list[int]:
     """Of the blocks: up to so many events behind that one which the subscription matched, in order."""
     rows = database.execute(
-        f"SELECT {_COLUMNS} FROM postings WHERE last > ? AND low <= ? AND high >= ? "
-        "ORDER BY first, last, low, high, rowid",
+        f"SELECT {_COLUMNS} FROM {_COUNTED} WHERE last > ? AND low <= ? AND high >= ? "
+        "ORDER BY first, last, low, high, postings.rowid",
         (after, number, number),
     )
     found: list[int] = []
@@ -192,8 +219,8 @@ def written(database: sqlite3.Connection, number: int, after: int, limit: int) -
 def written_before(database: sqlite3.Connection, number: int, before: int, limit: int) -> list[int]:
     """The same backwards: up to so many before that one, the newest first."""
     rows = database.execute(
-        f"SELECT {_COLUMNS} FROM postings WHERE first < ? AND low <= ? AND high >= ? "
-        "ORDER BY first DESC, last DESC, low DESC, high DESC, rowid DESC",
+        f"SELECT {_COLUMNS} FROM {_COUNTED} WHERE first < ? AND low <= ? AND high >= ? "
+        "ORDER BY first DESC, last DESC, low DESC, high DESC, postings.rowid DESC",
         (before, number, number),
     )
     found: list[int] = []

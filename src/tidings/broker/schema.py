@@ -2,6 +2,7 @@
 
 events          one row each, in the order in which they were accepted, with the subscriptions that it matched
 postings        the same turned round, for stretches of events that are past: by subscription, which events
+blocks          these stretches; what is in postings besides is being written, or has been
 earlier         what subscriptions matched that looked back on events from before them
 subscriptions   one row for each version of each subscription; versions that follow one another are a stream
 gone            up to which event the notifications of streams are gone, for events that were removed
@@ -10,6 +11,7 @@ tokens          who may do what
 audit           who did what
 windows         where events are matched elsewhere: for which of these each version was active
 templates       subscriptions with parameters, the last version of each
+mappings        how data that is no RDF becomes events
 feeds           the feeds that are read, and how far
 websub          with which hubs it was agreed that they tell of these
 feed_keys       by which subscriptions can be read as feeds
@@ -125,6 +127,7 @@ _SUMMED = {
     ),
     "tokens": "name, digest, tenant, scopes, label, created, expires",
     "meta": "key, value",
+    "blocks": "first, last",
     "windows": "number, after, until",
     "earlier": "number, seq",
     "templates": "tenant, id, version, definition, complexity, created",
@@ -296,6 +299,28 @@ CREATE TABLE mappings (
 {_sums("mappings", "rowid")}
 """
 
+_BLOCKS = f"""
+CREATE TABLE blocks (
+    first INTEGER PRIMARY KEY,  -- from this event
+    last INTEGER NOT NULL       -- to this one
+);
+{_sums("blocks", "first")}
+INSERT INTO blocks (first, last) SELECT DISTINCT first, last FROM postings;
+"""
+
+
+def _blocks(database: sqlite3.Connection) -> None:
+    """The sums of what is large are quicker to make now."""
+    _run(database, _BLOCKS)
+    for (place,) in database.execute("SELECT rowid FROM postings").fetchall():
+        *row, numbers, seqs, crc = database.execute(
+            "SELECT first, last, low, high, numbers, seqs, crc FROM postings WHERE rowid = ?", (place,)
+        ).fetchone()
+        if checksum(*row, numbers, seqs) != crc:
+            raise damaged(f"what events {row[0]} to {row[1]} matched")
+        database.execute("UPDATE postings SET crc = ? WHERE rowid = ?", (sum_of(numbers, seqs, of=row), place))
+
+
 MIGRATIONS: Sequence[Callable[[sqlite3.Connection], None]] = (
     lambda database: _run(database, _FIRST),
     lambda database: _run(database, _SECOND),
@@ -305,6 +330,7 @@ MIGRATIONS: Sequence[Callable[[sqlite3.Connection], None]] = (
     lambda database: _run(database, _TEMPLATES),
     lambda database: _run(database, _FEEDS),
     lambda database: _run(database, _MAPPINGS),
+    _blocks,
 )
 """Each makes the next version of what there is; the first one begins with nothing."""
 
@@ -314,6 +340,14 @@ VERSION = len(MIGRATIONS)
 def checksum(*values: object) -> int:
     """What the columns `crc` have: SQLite itself does not notice when a page comes back from the disk as another."""
     return crc32(repr(values).encode())
+
+
+def sum_of(*data: bytes, of: Sequence[int]) -> int:
+    """The same of bytes, which may be many, and of some numbers."""
+    crc = crc32(repr(tuple(of)).encode())
+    for each in data:
+        crc = crc32(each, crc)
+    return crc
 
 
 def damaged(what: str) -> sqlite3.DatabaseError:

@@ -6,10 +6,11 @@ import logging
 from collections.abc import Callable
 from functools import partial
 from threading import Event as Flag
-from threading import Thread
+from threading import Lock, Thread
 from typing import TYPE_CHECKING
 
 from tidings.broker import audit, gone, postings, retention
+from tidings.broker.postings import Turned
 from tidings.broker.retention import Retention
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ _SELDOM = 10
 """So many turns, from one in which what is too old goes to the next."""
 
 _BREATH = 0.01
-"""Seconds between two stretches of events that are removed: who publishes meanwhile has his turn."""
+"""Seconds between two parts of what is written or removed: who publishes meanwhile has his turn."""
 
 _log = logging.getLogger("tidings")
 
@@ -33,6 +34,7 @@ class Upkeep:
         self._keep = keep
         self._over = Flag()
         self._wanted = Flag()
+        self._turning = Lock()
         self._thread = Thread(target=self._run, name="tidings-upkeep", daemon=True)
         self._thread.start()
         self._looks_back = Thread(target=self._look_back, name="tidings-look-back", daemon=True)
@@ -84,14 +86,32 @@ class Upkeep:
             self._make_room_by_age()
 
     def turn_round(self) -> None:
-        core = self._core
-        while not self._over.is_set():
-            with core.database.reading() as reader:
-                turned = postings.next_block(reader, core.told, core.newest)
-            if turned is None:
+        """One at a time: who else did it meanwhile would take what is being written for something left over."""
+        with self._turning:
+            self._clear()
+            while not self._over.is_set():
+                with self._core.database.reading() as reader:
+                    turned = postings.next_block(reader, self._core.told, self._core.newest)
+                if turned is None:
+                    return
+                self._write(turned)
+                self._clear()
+
+    def _write(self, turned: Turned) -> None:
+        core, rows = self._core, turned.rows
+        for start in range(0, len(rows), postings.AT_ONCE):
+            core.change(partial(postings.stage, rows=rows[start : start + postings.AT_ONCE])).result()
+            if self._over.wait(_BREATH):
                 return
-            core.change(partial(postings.write, turned=turned)).result()
-            core.newest.forget(turned.block.last)
+        core.change(partial(postings.finish, block=turned.block)).result()
+        core.newest.forget(turned.block.last)
+
+    def _clear(self) -> None:
+        with self._core.database.reading() as reader:
+            those = postings.left_over(reader)
+        for each in those:
+            while self._core.change(partial(postings.clear, block=each)).result() and not self._over.wait(_BREATH):
+                pass
 
     def _forget_who_did_what(self) -> None:
         core, keep = self._core, self._keep

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from tidings.broker import log, postings
 from tidings.broker.database import Database
+from tidings.broker.schema import MIGRATIONS, checksum
 from tidings.rdf.event import Event
 
 
@@ -41,7 +42,8 @@ def append(database: sqlite3.Connection, first: int, matched: list[set[int]]) ->
 
 def turn(database: sqlite3.Connection, upto: int) -> None:
     while (turned := postings.next_block(database, upto)) is not None:
-        postings.write(database, turned)
+        postings.stage(database, turned.rows)
+        postings.finish(database, turned.block)
 
 
 MATCHED = st.lists(st.sets(st.integers(1, 6)), max_size=80)
@@ -90,3 +92,46 @@ def test_what_is_written_is_forgotten(database: sqlite3.Connection) -> None:
     assert (newest.behind(1, 0), newest.behind(2, 0)) == ([4], [3])
     newest.forget(4)
     assert newest.behind(1, 0) == []
+
+
+def test_a_block_counts_when_all_of_it_is_there(database: sqlite3.Connection) -> None:
+    append(database, 1, [{1, 2}] * 12)
+    for upto in (4, 8, 12):
+        turned = postings.next_block(database, upto)
+        assert turned is not None
+        postings.stage(database, turned.rows)
+        postings.finish(database, turned.block)
+    together = postings.next_block(database, 12)
+    assert together is not None
+    assert together.block == postings.Block(1, 12)
+    assert len(together.rows) == 5
+    postings.stage(database, together.rows[:3])
+    assert postings.left_over(database) == [together.block]
+    assert postings.written(database, 1, 0, 20) == postings.written_before(database, 1, 13, 20)[::-1] == [*range(1, 13)]
+    # As after an end in the middle: it is cleared away, and written again.
+    while postings.clear(database, together.block):
+        pass
+    assert postings.left_over(database) == []
+    postings.stage(database, together.rows)
+    postings.finish(database, together.block)
+    assert postings.blocks(database) == [together.block]
+    assert len(postings.left_over(database)) == 3
+    assert postings.written(database, 2, 3, 20) == [*range(4, 13)]
+    assert postings.written_before(database, 2, 5, 2) == [4, 3]
+
+
+def test_blocks_of_earlier_versions_go_on() -> None:
+    old = sqlite3.connect(":memory:", isolation_level=None)
+    old.create_function("tidings_sum", -1, checksum, deterministic=True)
+    for migration in MIGRATIONS[:8]:
+        migration(old)
+    data = np.array([1, 1], np.uint32).tobytes(), np.array([0, 3], np.uint32).tobytes()
+    row = (1, 4, 1, 1, *data)
+    old.execute("INSERT INTO postings VALUES (?, ?, ?, ?, ?, ?, ?)", (*row, checksum(*row)))
+    MIGRATIONS[8](old)
+    assert postings.blocks(old) == [postings.Block(1, 4)]
+    assert postings.written(old, 1, 0, 9) == [1, 4]
+    old.execute("UPDATE postings SET low = 0")
+    with pytest.raises(sqlite3.DatabaseError, match="what events 1 to 4 matched"):
+        postings.written(old, 1, 0, 9)
+    old.close()
