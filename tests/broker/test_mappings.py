@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
@@ -10,6 +11,7 @@ from pathlib import Path
 
 import httpx2
 import pytest
+from click.testing import CliRunner
 from tests.broker.samples import MAPPINGS, X
 from tests.broker.threaded import Threaded
 
@@ -19,6 +21,7 @@ from tidings.broker.core import Core
 from tidings.broker.http.service import Bounds
 from tidings.broker.mappings import Mappings
 from tidings.broker.retention import Retention
+from tidings.cli.app import app
 from tidings.errors import BrokerError, ClientError
 
 TURTLE, CSVM, CONTEXT = "text/turtle", "application/csvm+json", "application/ld+json"
@@ -178,6 +181,7 @@ def test_the_client(server: Threaded) -> None:
     with Client(server.url) as client:
         assert client.mapping("m", OF_CSV.encode())["kind"] == TURTLE
         assert list(client.mappings()) == ["m"]
+        assert client.mapping_text("m")
         done = client.publish(b"id,price\n7,5\n", "text/csv", {"mapping": "m"})
         assert len(done["events"]) == 1
         client.remove_mapping("m")
@@ -190,12 +194,33 @@ def test_the_same_for_asyncio(server: Threaded) -> None:
         async with AsyncClient(server.url) as client:
             await client.mapping("m", MAPPINGS[CSVM][0].encode(), CSVM)
             assert list(await client.mappings()) == ["m"]
+            assert await client.mapping_text("m") == MAPPINGS[CSVM][0].encode()
             done = await client.publish(b"id,price\n7,5\n", "text/csv", {"mapping": "m"})
             assert len(done["events"]) == 1
             await client.remove_mapping("m")
             assert await client.mappings() == {}
 
     asyncio.run(run())
+
+
+def test_the_command_line(server: Threaded, tmp_path: Path) -> None:
+    def run(*arguments: str, code: int = 0) -> str:
+        result = CliRunner().invoke(app, ["mapping", *arguments, "--url", server.url])
+        assert result.exit_code == code, result.output
+        return result.stdout if code == 0 else result.stderr
+
+    file = tmp_path / "shops.json"
+    file.write_text(MAPPINGS[CSVM][0])
+    assert "say what it is, with --kind" in run(str(file), code=2)
+    assert json.loads(run(str(file), "--kind", "csvw"))["id"] == "shops"
+    assert [json.loads(line)["kind"] for line in run("--list").splitlines()] == [CSVM]
+    assert run("--show", "shops") == MAPPINGS[CSVM][0]
+    wrong = tmp_path / "wrong.ttl"
+    wrong.write_text("@prefix rml: <http://w3id.org/rml/> .\n<#a> rml:x .\n")
+    assert "line 2, column 12" in run(str(wrong), code=2)
+    assert run("--remove", "shops") == run("--list") == ""
+    assert "one of FILE" in run(code=2)
+    assert "go with FILE" in run("--list", "--id", "x", code=2)
 
 
 def test_they_stay_and_are_looked_after(tmp_path: Path) -> None:

@@ -106,10 +106,10 @@ def _stream_headers(after: str | None) -> dict[str, str]:
     return {"accept": "text/event-stream"} | ({} if after is None else {"last-event-id": after})
 
 
-def _checked(answer: httpx2.Response) -> Any:
-    """What was answered; a `ClientError` where that is a problem."""
+def _checked(answer: httpx2.Response, as_text: bool = False) -> Any:
+    """What was answered, as JSON says it, or as it is; a `ClientError` where that is a problem."""
     if answer.is_success:
-        return answer.json() if answer.content else None
+        return answer.content if as_text else answer.json() if answer.content else None
     try:
         problem = answer.json()
     except ValueError:
@@ -213,6 +213,10 @@ class Client:
     def mappings(self) -> dict[str, Json]:
         """All of them, by id."""
         return {each["id"]: each for each in self._pages("/v1/mappings", "mappings")}
+
+    def mapping_text(self, id: str) -> bytes:
+        """One as it was left."""
+        return bytes(self._ask("GET", _mapping(id), as_text=True))
 
     def remove_mapping(self, id: str) -> None:
         self._ask("DELETE", _mapping(id))
@@ -325,9 +329,9 @@ class Client:
             yield from page[name]
             path = page.get("next")
 
-    def _ask(self, method: str, path: str, **more: Any) -> Any:
+    def _ask(self, method: str, path: str, *, as_text: bool = False, **more: Any) -> Any:
         try:
-            return _checked(self._http.request(method, path, **more))
+            return _checked(self._http.request(method, path, **more), as_text)
         except httpx2.HTTPError as error:
             raise _lost(error, self._url) from error
 
@@ -357,6 +361,9 @@ class AsyncClient:
 
     async def mappings(self) -> dict[str, Json]:
         return {each["id"]: each async for each in self._pages("/v1/mappings", "mappings")}
+
+    async def mapping_text(self, id: str) -> bytes:
+        return bytes(await self._ask("GET", _mapping(id), as_text=True))
 
     async def remove_mapping(self, id: str) -> None:
         await self._ask("DELETE", _mapping(id))
@@ -464,8 +471,8 @@ class AsyncClient:
                 yield each
             path = page.get("next")
 
-    async def _ask(self, method: str, path: str, **more: Any) -> Any:
+    async def _ask(self, method: str, path: str, *, as_text: bool = False, **more: Any) -> Any:
         try:
-            return _checked(await self._http.request(method, path, **more))
+            return _checked(await self._http.request(method, path, **more), as_text)
         except httpx2.HTTPError as error:
             raise _lost(error, self._url) from error

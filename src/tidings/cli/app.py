@@ -30,6 +30,7 @@ COMMANDS = {
     "token": "Who may do what at a broker.",
     "backup": "What a broker has, into another folder, while it runs.",
     "template": "Subscriptions with parameters, kept by a server.",
+    "mapping": "How data becomes events, kept by a server.",
     "subscribe": "Leave subscriptions with a server.",
     "publish": "Publish events to a server.",
     "listen": "What a subscription is told, as it comes.",

@@ -49,7 +49,7 @@ def test_completion_scripts(shell: str, tidings: Tidings) -> None:
 
 
 def test_completion_completes(monkeypatch: pytest.MonkeyPatch, tidings: Tidings) -> None:
-    for name, value in {"_TIDINGS_COMPLETE": "bash_complete", "COMP_WORDS": "tidings ma", "COMP_CWORD": "1"}.items():
+    for name, value in {"_TIDINGS_COMPLETE": "bash_complete", "COMP_WORDS": "tidings mat", "COMP_CWORD": "1"}.items():
         monkeypatch.setenv(name, value)
     assert tidings().stdout == "plain,match\n"
 
