@@ -18,6 +18,9 @@ from tests.unit.delivery.site import Answer, Asked, Site
 from tidings.broker import postings
 from tidings.broker.feeds import audience
 from tidings.broker.feeds import hub as hubs
+from tidings.broker.feeds.atom import Published
+from tidings.broker.feeds.audience import Listener
+from tidings.broker.feeds.hub import Hub
 from tidings.broker.feeds.websub import is_signed
 from tidings.broker.hooks import Patience
 from tidings.delivery.notification import notification_id
@@ -349,6 +352,40 @@ def test_a_revoked_key_and_a_cancelled_subscription_end_it(server: Threaded, cli
         client.put("/v1/subscriptions/s", json={"query": ANY}).raise_for_status()
         publish(client, 100 + len(end))
         wait_for(lambda: listening(server, 0))
+    assert reader.heard == []
+
+
+def test_another_subscription_of_the_same_id_has_other_keys(client: httpx2.Client) -> None:
+    before = address(client)
+    client.delete("/v1/subscriptions/s").raise_for_status()
+    assert httpx2.get(before).status_code == 404
+    client.put("/v1/subscriptions/s", json={"query": ANY}).raise_for_status()
+    publish(client, 1)
+    assert httpx2.get(before).status_code == 404
+    assert entries(httpx2.get(address(client)).text) != []
+    assert httpx2.get(before).status_code == 404
+
+
+def test_one_that_is_cancelled_before_he_is_listened_for(
+    server: Threaded, client: httpx2.Client, site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Between the look at a subscription and the watch for what becomes of it."""
+    look, looked = Hub._published, []
+
+    def published(hub: Hub, listener: Listener) -> Published | None:
+        found = look(hub, listener)
+        if not looked:
+            looked.append(found)
+            client.delete("/v1/subscriptions/s").raise_for_status()
+            client.put("/v1/subscriptions/s", json={"query": ANY}).raise_for_status()
+            publish(client, 1)
+        return found
+
+    monkeypatch.setattr(Hub, "_published", published)
+    reader = Reader(site)
+    reader.ask(client, address(client))
+    wait_for(lambda: looked)
+    wait_for(lambda: listening(server, 0))
     assert reader.heard == []
 
 

@@ -279,7 +279,11 @@ class Subscription:
         def run() -> None:
             for notification in self.listen(after):
                 told(notification)
-                self.ack(notification.cursor)
+                try:
+                    self.ack(notification.cursor)
+                except EndedError:
+                    # Cancelled meanwhile, perhaps by the function: there is nothing left to acknowledge.
+                    return
 
         thread = Thread(target=run, name=f"tidings-{self.id}", daemon=True)
         thread.start()

@@ -154,7 +154,10 @@ def _set_state(database: sqlite3.Connection, number: int, state: State, reason: 
 
 
 def end(database: sqlite3.Connection, standing: Standing, state: State) -> None:
+    """And with it who could read it as a feed: another one of the same id is none of his business."""
     _set_state(database, standing.number, state)
+    for table in ("feed_keys", "hub"):
+        database.execute(f"DELETE FROM {table} WHERE tenant = ? AND id = ?", (standing.tenant, standing.id))
 
 
 def pause(database: sqlite3.Connection, standing: Standing, reason: str) -> Standing:

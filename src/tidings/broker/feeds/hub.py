@@ -168,7 +168,9 @@ class Hub:
             self._core.change(partial(audience.remove, number=number))
             return None
         stream = published.standing.stream
-        self._watch(number, stream)
+        if self._watch(number, stream):
+            # What has changed since we looked, nobody would tell us of: now that somebody does, look again.
+            return 0.0
         try:
             found = self._core.matched(stream, listener.told, _PAGE)
         except CursorError:
@@ -198,16 +200,19 @@ class Hub:
             standing = subscriptions.find(reader, listener.tenant, listener.id)
         return None if standing is None else Published(self._core, standing, base, key)
 
-    def _watch(self, number: int, stream: int | None) -> None:
-        """That this is what he listens to: another version of a subscription may have begun another stream."""
+    def _watch(self, number: int, stream: int | None) -> bool:
+        """That this is what he listens to: another version of a subscription may have begun another stream. Whether
+        that is new.
+        """
         with self._lock:
             if stream is not None and number in self._streams.get(stream, ()):
-                return
+                return False
             # In place of those that there are: who is rung may be looking through them.
             left = {each: numbers - {number} for each, numbers in self._streams.items()}
             if stream is not None:
                 left[stream] = left.get(stream, frozenset()) | {number}
             self._streams = {each: numbers for each, numbers in left.items() if numbers}
+        return True
 
     def _post(self, listener: Listener, published: Published, body: bytes) -> None:
         endpoint = Endpoint.of(listener.callback, "a callback")
