@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 from secrets import token_bytes
 from threading import Event as Flag
@@ -38,7 +38,7 @@ from tidings.broker.subscriptions import Registered, Standing, Wanted
 from tidings.broker.upkeep import Upkeep
 from tidings.broker.watch import Watch
 from tidings.errors import EventConflict, EventError, LogError
-from tidings.lang.pattern import Query
+from tidings.lang import Dialect, Query, parse
 from tidings.match.base import Answer, Failure
 from tidings.match.verify import Prepared
 from tidings.rdf.event import Event
@@ -56,8 +56,8 @@ _FAILURES_WITHIN = 3_600.0
 _PAGE_BYTES = 16 << 20
 """Of events that are read for one page; there is at least one."""
 
-_ANSWERING = 4_096
-"""So many subscriptions are kept ready to say what their matches carry."""
+_ANSWERING = 20_000
+"""So many subscriptions are kept ready to say what their matches carry, those that were asked last."""
 
 EVERYTHING = 0
 """A stream that has something new with every event."""
@@ -130,7 +130,7 @@ class Core:
         kind = Elsewhere if self.where == "outside" else Matching
         self.matching = kind(self.knowledge.ontology, self.failed, self.effort, self.figures)
         self._failures: dict[int, deque[float]] = {}
-        self._answering: dict[int, Prepared] = {}
+        self._prepared = lru_cache(_ANSWERING)(_prepared)
         self._noticing = Lock()
         self._rung: list[Rung] = []
         self._ringing = Lock()
@@ -486,16 +486,8 @@ class Core:
     def answer(self, standing: Standing, event: Event) -> Answer:
         """What a notification carries; nothing where it does not match by the ontology that is known now."""
         with self.figures.verifying(str(standing.number)):
-            return self.matching.answer(self._prepared(standing), event) or Answer(())
-
-    def _prepared(self, standing: Standing) -> Prepared:
-        """Those that were asked for last are kept."""
-        found = self._answering.get(standing.number)
-        if found is None:
-            if len(self._answering) >= _ANSWERING:
-                self._answering.clear()
-            found = self._answering[standing.number] = Prepared(form_of(standing))
-        return found
+            prepared = self._prepared(standing.query, standing.dialect, standing.id)
+            return self.matching.answer(prepared, event) or Answer(())
 
     def matched(self, stream: int, after: int, limit: int) -> list[tuple[Standing, Logged]]:
         """Up to so many notifications of a stream behind that event, in order."""
@@ -534,6 +526,10 @@ class Core:
         for each in those:
             if not self._ending.is_set():
                 self.look_back(each)
+
+
+def _prepared(query: str, dialect: Dialect, source: str) -> Prepared:
+    return Prepared(parse(query, dialect, source=source))
 
 
 def _then(change: Change, outcome: Any) -> Any:

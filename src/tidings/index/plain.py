@@ -18,17 +18,21 @@ def plain_events(data: bytes, most: int = 1_000) -> list[Event] | None:
     """The events of a document, in order; None where it has to be read as any other: where a line is not canonical, a
     graph has no name or comes apart, there is a blank node, or there are more than `most` events.
     """
-    bounds = np.empty((min(most, len(data) // _LEAST + 1), 3), np.int64)
-    count = plain_graphs(padded(data), len(data), _STRING, bounds)
+    bounds = np.empty((min(most, len(data) // _LEAST + 1), 4), np.int64)
+    triples = np.empty(len(data), np.uint8)
+    count = plain_graphs(padded(data), len(data), _STRING, triples, bounds)
     if count < 0:
         return None
     events: dict[str, Event] = {}
-    ends = [*bounds[1:count, 0].tolist(), len(data)]
-    for (begin, name, behind), end in zip(bounds[:count].tolist(), ends, strict=False):
+    text, begin = triples.tobytes(), 0
+    for name, behind, end, in_order in bounds[:count].tolist():
         id = data[name + 1 : behind - 1].decode()
         if id in events:
             return None
-        # A newline ends a line, and is in no term: so this is what ends each, and nothing else.
-        lines = data[begin:end].replace(b" %b .\n" % data[name:behind], b" .\n").decode().split("\n")
-        events[id] = Event(id, "\n".join((*sorted(set(lines[:-1])), "")))
+        body = text[begin:end].decode()
+        if not in_order:
+            # A newline ends a line, and is in no term.
+            body = "\n".join((*sorted(set(body.split("\n")[:-1])), ""))
+        events[id] = Event(id, body)
+        begin = end
     return list(events.values())

@@ -59,8 +59,10 @@ class Access:
 
     def caller(self, request: Request, scope: Scope) -> Caller:
         """Who asks, if he may do this; a `Problem` otherwise."""
-        address = _address(request)
-        given = request.headers.get("authorization")
+        return self.known(_address(request), request.headers.get("authorization"), scope)
+
+    def known(self, address: str, given: str | None, scope: Scope) -> Caller:
+        """The same of who asks from there, and has given that as his authorization."""
         if given is None:
             self._check_rate(address, scope)
             if self._open:
@@ -132,8 +134,12 @@ class Access:
 
 
 def _address(request: Request) -> str:
+    return address_of(request.client)
+
+
+def address_of(client: tuple[str, int] | None) -> str:
     """From where he asks; of the sixth version the half that says whose it is, since all of the other half is his."""
-    host = request.client.host if request.client else ""
+    host = client[0] if client else ""
     if ":" not in host:
         return host
     with suppress(ValueError):

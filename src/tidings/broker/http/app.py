@@ -45,7 +45,7 @@ from tidings.broker.http.hub import Hub
 from tidings.broker.http.openapi import openapi
 from tidings.broker.http.outcomes import Outcomes
 from tidings.broker.http.service import Bounds, Service
-from tidings.broker.http.short import Application
+from tidings.broker.http.short import Short
 from tidings.broker.instances import Templates
 from tidings.broker.mappings import Mappings
 from tidings.errors import TidingsError
@@ -145,6 +145,7 @@ def application(
         left = Templates(core), Mappings(core)
         service = Service(core, access, limits, hub, hooks, Outcomes(), *left, poller, audience, manner.base)
         app.state.service = service
+        app.state.short = Short(service, Front(app, names))
         app.state.door = log.Door(desk.Front(core), service.access, limits)
         yield
         hub.close()
@@ -152,13 +153,12 @@ def application(
         audience.close()
         hooks.close()
 
-    app = Application(
+    app = Starlette(
         routes=_ROUTES,
         middleware=[Middleware(Front, names=names)],
         exception_handlers=WRONG,
         lifespan=lifespan,
     )
-    app.front = Front(app, names)
     # A path is what it is: nobody is sent elsewhere, by a name that he himself has given.
     app.router.redirect_slashes = False
     return app

@@ -50,19 +50,23 @@ class Front:
         else:
             await self._app(scope, receive, answer)
 
-    def is_good(self, scope: Scope) -> bool:
-        """Whether there is nothing to say against it."""
+    def is_good(self, headers: Iterable[tuple[bytes, bytes]]) -> bool:
+        """Whether there is nothing to say against a request that changes something, of which these are the headers."""
         try:
-            self._check(scope)
+            self._check_headers(headers, reading=False)
         except Problem:
             return False
         return True
 
     def _check(self, scope: Scope) -> None:
+        self._check_headers(scope["headers"], reading=scope["method"] in _READING)
+        _check_path(scope.get("raw_path", b""))
+
+    def _check_headers(self, headers: Iterable[tuple[bytes, bytes]], *, reading: bool) -> None:
         host: bytes | None = None
         origin: bytes | None = None
         site: bytes | None = None
-        for name, value in scope["headers"]:
+        for name, value in headers:
             if name == b"host":
                 if host is not None:
                     raise Problem(HTTPStatus.BAD_REQUEST, "the header host is there twice")
@@ -75,9 +79,8 @@ class Front:
             self._check_host("" if host is None else host.decode("latin-1"))
             if len(self._good) < _HOSTS:
                 self._good.add(host)
-        if scope["method"] not in _READING and (origin is not None or site is not None):
+        if not reading and (origin is not None or site is not None):
             _check_origin(host, origin, site)
-        _check_path(scope.get("raw_path", b""))
 
     def _check_host(self, host: str) -> None:
         assert self._names is not None

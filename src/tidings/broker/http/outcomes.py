@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections import deque
+from collections.abc import Callable
 from concurrent.futures import Future
+from functools import partial
 from typing import Any, TypeVar
 
 T = TypeVar("T")
+_log = logging.getLogger("tidings")
 
 
 class Outcomes:
@@ -17,17 +21,21 @@ class Outcomes:
 
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()
-        self._done: deque[tuple[asyncio.Future[Any], Future[Any]]] = deque()
+        self._done: deque[tuple[Callable[[Future[Any]], None], Future[Any]]] = deque()
         self._woken = False
 
     def of(self, future: Future[T]) -> asyncio.Future[T]:
         """The same to wait for in the loop. Who stops waiting does not stop what is under way."""
         waiting: asyncio.Future[T] = self._loop.create_future()
-        future.add_done_callback(lambda done: self._finished(waiting, done))
+        self.then(future, partial(_wake, waiting))
         return waiting
 
-    def _finished(self, waiting: asyncio.Future[Any], done: Future[Any]) -> None:
-        self._done.append((waiting, done))
+    def then(self, future: Future[T], do: Callable[[Future[T]], None]) -> None:
+        """Have this done with it in the loop, when it is done."""
+        future.add_done_callback(partial(self._finished, do))
+
+    def _finished(self, do: Callable[[Future[Any]], None], done: Future[Any]) -> None:
+        self._done.append((do, done))
         if not self._woken:
             self._woken = True
             self._loop.call_soon_threadsafe(self._tell)
@@ -36,11 +44,18 @@ class Outcomes:
         # First: who comes from now on wakes the loop again.
         self._woken = False
         while self._done:
-            waiting, done = self._done.popleft()
-            if waiting.done():
-                continue
-            error = done.exception()
-            if error is None:
-                waiting.set_result(done.result())
-            else:
-                waiting.set_exception(error)
+            do, done = self._done.popleft()
+            try:
+                do(done)
+            except Exception:
+                _log.exception("somebody who was waiting")
+
+
+def _wake(waiting: asyncio.Future[T], done: Future[T]) -> None:
+    if waiting.done():
+        return
+    error = done.exception()
+    if error is None:
+        waiting.set_result(done.result())
+    else:
+        waiting.set_exception(error)

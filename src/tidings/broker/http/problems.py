@@ -22,6 +22,7 @@ from tidings.errors import (
 )
 
 MEDIA_TYPE = "application/problem+json"
+FAULT = "the server made a mistake; its log has more"
 _log = logging.getLogger("tidings")
 
 
@@ -81,8 +82,13 @@ async def on_problem(request: Request, error: Exception) -> Response:
 
 async def on_tidings(request: Request, error: Exception) -> Response:
     assert isinstance(error, TidingsError)
+    return tidings_response(error, f"{request.method} {request.url.path}")
+
+
+def tidings_response(error: TidingsError, asked: str) -> Response:
+    """The answer to who asked for that."""
     if isinstance(error, BrokerError):
-        _log.error("%s %s: %s", request.method, request.url.path, error)
+        _log.error("%s: %s", asked, error)
     return problem_of(error).response()
 
 
@@ -94,4 +100,4 @@ async def on_http(request: Request, error: Exception) -> Response:
 
 async def on_fault(request: Request, error: Exception) -> Response:
     """A mistake of ours: it is logged, and nothing of it told."""
-    return Problem(HTTPStatus.INTERNAL_SERVER_ERROR, "the server made a mistake; its log has more").response()
+    return Problem(HTTPStatus.INTERNAL_SERVER_ERROR, FAULT).response()

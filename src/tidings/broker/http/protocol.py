@@ -2,19 +2,25 @@
 
 Who opens connections and sends next to nothing on them would otherwise have them for ever, and a header that does not
 end would be kept as long as it grows.
+
+A request that publishes, and asks for nothing else, is answered from here (see `short`).
 """
 
 from __future__ import annotations
 
 import asyncio
 from asyncio import TimerHandle
+from collections.abc import Iterable
 from functools import partial
 from http import HTTPStatus
+from itertools import chain
 
+from starlette.responses import Response
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
+from tidings.broker.http.front import ADDED
 from tidings.broker.http.problems import Problem
-from tidings.broker.http.short import WHOLE
+from tidings.broker.http.short import PATH, Short, is_plain
 from tidings.broker.http.streaming import STRAIGHT
 
 PATIENCE = 20.0
@@ -23,12 +29,32 @@ PATIENCE = 20.0
 MOST = 1 << 16
 """Bytes of it, give or take what comes at once."""
 
+_TAKEN = b"".join([b"%b: %b\r\n" % header for header in ((b"content-type", b"application/json"), *ADDED)])
+_CLOSE = ((b"connection", b"close"),)
+
+
+class _Under:
+    """A request that is under way on the short way, as far as uvicorn looks at it: others on the same connection wait
+    for it, and so does the end of the server.
+    """
+
+    __slots__ = ("disconnected", "keep_alive", "response_complete")
+    message_event = asyncio.Event()
+
+    def __init__(self, keep_alive: bool) -> None:
+        self.keep_alive = keep_alive
+        self.response_complete = False
+        self.disconnected = False
+
 
 class Protocol(HttpToolsProtocol):
-    """Between `_begin_head` and `_end_head` a request line and headers are awaited."""
+    """Between `_begin_head` and `_end_head` a request line and headers are awaited; on the short way, where `_body`
+    is what has come of the body, that as well.
+    """
 
     _head: int | None = None
     _timer: TimerHandle | None = None
+    _body: list[bytes] | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
@@ -52,15 +78,67 @@ class Protocol(HttpToolsProtocol):
             self._begin_head()
 
     def on_headers_complete(self) -> None:
+        if self._is_short():
+            self._body = []
+        else:
+            self._long()
+
+    def _is_short(self) -> bool:
+        """Nothing else is under way, there is room for the answer, and it asks for nothing unusual."""
+        return (
+            self.url == PATH
+            and self.parser.get_method() == b"POST"
+            and self.parser.get_http_version() == "1.1"
+            and (self.cycle is None or self.cycle.response_complete)
+            and not self.flow.write_paused
+            and is_plain(self.headers)
+        )
+
+    def _long(self) -> None:
         self._end_head()
         super().on_headers_complete()
         if any(name == b"accept" and b"event-stream" in value for name, value in self.headers):
             # For these alone: it holds on to itself, and has to be looked for when it is gone.
             self.scope[STRAIGHT] = partial(_sent, self.cycle)  # type: ignore[literal-required]
 
+    def on_body(self, body: bytes) -> None:
+        if self._body is None:
+            super().on_body(body)
+        else:
+            self._body.append(body)
+
     def on_message_complete(self) -> None:
+        if self._body is not None:
+            body, self._body = b"".join(self._body), None
+            before, under = self.cycle, _Under(self.parser.should_keep_alive())
+            self.cycle = under  # type: ignore[assignment]
+            short = self.app.state.short
+            assert isinstance(short, Short)
+            if short.publish(self.headers, body, self.client, partial(self._answer, under)):
+                self._end_head()
+                return
+            self.cycle = before
+            self._long()
+            super().on_body(body)
         super().on_message_complete()
-        self.scope[WHOLE] = True  # type: ignore[literal-required]
+
+    def _answer(self, under: _Under, answer: bytes | Response) -> None:
+        under.response_complete = True
+        if under.disconnected or self.transport.is_closing():
+            return
+        if isinstance(answer, bytes):
+            self.transport.write(self._taken(answer, under.keep_alive))
+        else:
+            self._write(answer, self.server_state.default_headers, ADDED, () if under.keep_alive else _CLOSE)
+        if not under.keep_alive:
+            self.transport.close()
+        self.on_response_complete()
+
+    def _taken(self, text: bytes, keep_alive: bool) -> bytes:
+        """The answer that events were taken, whole."""
+        head = b"".join([b"%b: %b\r\n" % header for header in self.server_state.default_headers])
+        close = b"" if keep_alive else b"connection: close\r\n"
+        return b"HTTP/1.1 202 Accepted\r\n%bcontent-length: %d\r\n%b%b\r\n%b" % (head, len(text), _TAKEN, close, text)
 
     def send_400_response(self, msg: str) -> None:
         self._refuse(HTTPStatus.BAD_REQUEST, "this is no HTTP request that can be understood")
@@ -85,11 +163,14 @@ class Protocol(HttpToolsProtocol):
         self._end_head()
         if self.transport.is_closing():
             return
-        answer = Problem(status, detail, headers={"connection": "close"}).response()
-        head = [f"HTTP/1.1 {status.value} {status.phrase}".encode()]
-        head += [name + b": " + value for name, value in answer.raw_headers]
-        self.transport.write(b"\r\n".join([*head, b"", bytes(answer.body)]))
+        self._write(Problem(status, detail, headers={"connection": "close"}).response())
         self.transport.close()
+
+    def _write(self, answer: Response, *more: Iterable[tuple[bytes, bytes]]) -> None:
+        """An answer, with more headers than its own."""
+        head = [f"HTTP/1.1 {answer.status_code} {HTTPStatus(answer.status_code).phrase}".encode()]
+        head += [name + b": " + value for name, value in chain(answer.raw_headers, *more)]
+        self.transport.write(b"\r\n".join([*head, b"", bytes(answer.body)]))
 
 
 def _sent(cycle: RequestResponseCycle, text: str) -> bool:

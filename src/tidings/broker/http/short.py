@@ -1,117 +1,127 @@
 """The short way for what is asked most: an event or a few, as N-Quads that leave nothing to work out.
 
-What the framework has around a handler takes longer than the handler. So a request whose body is there already, and
-that asks for nothing else, is answered here; anything about it that is unusual, and it goes the long way, where it is
-told what is wrong. Both ways give the same answers.
+What a server and a framework have around a handler takes several times as long as the handler. So a request that asks
+for this and nothing else is answered from its connection; anything about it that is unusual, and it goes the long way,
+where it is told what is wrong. Both ways give the same answers.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+import logging
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import Future
+from functools import partial
+from http import HTTPStatus
+from typing import TypeAlias
 
-from starlette.applications import Starlette
-from starlette.requests import Request
 from starlette.responses import Response
-from starlette.types import Message, Receive, Scope, Send
 
 from tidings.broker.core import Accepted
 from tidings.broker.http import problems
+from tidings.broker.http.access import address_of
 from tidings.broker.http.events import answer_of
-from tidings.broker.http.front import ADDED, Front
+from tidings.broker.http.front import Front
 from tidings.broker.http.problems import Problem
 from tidings.broker.http.service import Service
 from tidings.errors import EventError, TidingsError
 from tidings.index.plain import plain_events
-from tidings.rdf.event import Event
 
-WHOLE = "tidings.whole"
-"""In the scope of a request whose body is there, all of it."""
-
-_PATH = "/v1/events"
+PATH = b"/v1/events"
 _KIND = b"application/n-quads"
-_PLAIN = frozenset((b"host", b"content-type", b"content-length", b"authorization", b"user-agent", b"accept"))
+_PLAIN = frozenset(
+    (
+        b"host",
+        b"content-type",
+        b"content-length",
+        b"authorization",
+        b"user-agent",
+        b"accept",
+        b"accept-encoding",
+        b"connection",
+    )
+)
 """Headers of which the others here change nothing. Who sends another one is looked at more closely."""
 
 _MOST = 16 << 10
+_log = logging.getLogger("tidings")
+
+Headers: TypeAlias = Sequence[tuple[bytes, bytes]]
+Outcome: TypeAlias = Accepted | EventError
+
+Answer: TypeAlias = Callable[[bytes | Response], None]
+"""Sends an answer: one that an event was taken, by its text, or any."""
 
 
-class Application(Starlette):
-    """The application, with a short way into it. `front` is asked first, as it is on the long way."""
+class Short:
+    """`front` is asked first, as it is on the long way."""
 
-    front: Front
+    def __init__(self, service: Service, front: Front) -> None:
+        self._service = service
+        self._front = front
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if WHOLE in scope and scope["path"] == _PATH and _is_plain(scope):
-            message = await receive()
-            events = _events(message)
-            if events is not None and self.front.is_good(scope):
-                scope["app"] = self
-                await self._publish(scope, events, send)
-                return
-            receive = _again(message, receive)
-        await super().__call__(scope, receive, send)
-
-    async def _publish(self, scope: Scope, events: list[Event], send: Send) -> None:
-        request = Request(scope)
+    def publish(self, headers: Headers, body: bytes, client: tuple[str, int] | None, answer: Answer) -> bool:
+        """Whether this way can be gone; then it is answered, now or when the events are durable."""
+        events = plain_events(body)
+        if not events or not self._front.is_good(headers):
+            return False
+        service = self._service
+        given = next((value.decode("latin-1") for name, value in headers if name == b"authorization"), None)
         try:
-            service = Service.of(request)
-            service.access.caller(request, "publish")
-            outcomes = await service.outcomes.of(service.core.publish(events))
-            text = _text(outcomes)
-            if text is not None:
-                await send({"type": "http.response.start", "status": 202, "headers": _head(len(text))})
-                await send({"type": "http.response.body", "body": text, "more_body": False})
-                return
-            response: Response = answer_of(outcomes, [])
-        except Problem as problem:
-            response = problem.response()
-        except TidingsError as error:
-            response = await problems.on_tidings(request, error)
-        response.raw_headers.extend(ADDED)
-        await response(scope, request.receive, send)
+            service.access.known(address_of(client), given, "publish")
+            future = service.core.publish(events)
+        except (Problem, TidingsError) as error:
+            answer(_wrong(error))
+        else:
+            service.outcomes.then(future, partial(_answered, answer))
+        return True
 
 
-def _is_plain(scope: Scope) -> bool:
-    if scope["method"] != "POST" or scope["query_string"]:
-        return False
-    kind = False
-    for name, value in scope["headers"]:
+def is_plain(headers: Headers) -> bool:
+    """Whether there is nothing among these of a request to publish that asks for more."""
+    kind = length = False
+    seen = set()
+    for name, value in headers:
+        seen.add(name)
         if name not in _PLAIN:
             return False
         if name == b"content-type":
             kind = value == _KIND
-    return kind
+        elif name == b"content-length":
+            length = value.isdigit() and len(value) < 6 and 0 < int(value) <= _MOST
+    return kind and length and len(seen) == len(headers)
 
 
-def _events(message: Message) -> list[Event] | None:
-    body = message.get("body", b"")
-    if message["type"] != "http.request" or message.get("more_body", False) or not 0 < len(body) <= _MOST:
-        return None
-    return plain_events(body) or None
+def _answered(answer: Answer, future: Future[list[Outcome]]) -> None:
+    error = future.exception()
+    if error is not None:
+        answer(_wrong(error))
+        return
+    outcomes = future.result()
+    text = _text(outcomes)
+    if text is not None:
+        answer(text)
+        return
+    try:
+        answer(answer_of(outcomes, []))
+    except Problem as problem:
+        answer(problem.response())
 
 
-def _again(message: Message, receive: Receive) -> Receive:
-    """From which this message comes first."""
-    first: list[Message] = [message]
+def _wrong(error: BaseException) -> Response:
+    if isinstance(error, Problem):
+        return error.response()
+    if isinstance(error, TidingsError):
+        return problems.tidings_response(error, f"POST {PATH.decode()}")
+    _log.error("what became of events", exc_info=error)
+    return Problem(HTTPStatus.INTERNAL_SERVER_ERROR, problems.FAULT).response()
 
-    async def again() -> Message:
-        return first.pop() if first else await receive()
 
-    return again
-
-
-def _text(outcomes: Sequence[Accepted | EventError]) -> bytes | None:
+def _text(outcomes: Iterable[Outcome]) -> bytes | None:
     """The answer, where there is nothing to say but what was taken."""
-    ids = [each.id for each in outcomes if isinstance(each, Accepted)]
-    if len(ids) < len(outcomes):
-        return None
-    return f'{{"events":[{",".join([_named(id) for id in ids])}]}}'.encode()
-
-
-def _named(id: str) -> str:
-    return f'{{"id":{json.dumps(id, ensure_ascii=False)}}}'
-
-
-def _head(length: int) -> list[tuple[bytes, bytes]]:
-    return [(b"content-length", b"%d" % length), (b"content-type", b"application/json"), *ADDED]
+    names: list[str] = []
+    for each in outcomes:
+        if not isinstance(each, Accepted):
+            return None
+        names.append(f'{{"id":{json.dumps(each.id, ensure_ascii=False)}}}')
+    return f'{{"events":[{",".join(names)}]}}'.encode()

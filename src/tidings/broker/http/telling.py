@@ -78,7 +78,7 @@ class _Jobs:
 class Tellers:
     """`told` is called with what is said, from their threads."""
 
-    def __init__(self, core: Core, told: Callable[[list[Said]], None], threads: int = 2) -> None:
+    def __init__(self, core: Core, told: Callable[[list[Said]], None], threads: int = 1) -> None:
         self._core = core
         self._told = told
         self._standing: dict[int, Standing] = {}
