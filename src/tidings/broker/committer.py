@@ -25,7 +25,7 @@ Together = Callable[[Sequence[A]], Sequence[R]]
 """Does several, durably, and gives the outcome of each: an exception for one that was refused."""
 
 
-_PACE = 0.008
+_PACE = 0.012
 """Seconds from the beginning of one group to that of the next, where several publish at the same time: a group costs
 more than what is in it, and who waits this little shares it. Who publishes alone does not wait."""
 

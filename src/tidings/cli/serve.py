@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
+from contextlib import nullcontext
 from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -55,6 +56,7 @@ _STEPS = "What a subscription may take on an event."
 @click.option("--private-webhooks", is_flag=True, help="Let webhooks go to private and loopback addresses.")
 @click.option("--private-feeds", is_flag=True, help="Let feeds and their hubs be at private and loopback addresses.")
 @click.option("--feeds-every", callback=age, default="5m", show_default=True, metavar="AGE", help=_EVERY)
+@click.option("--awake", "is_awake", is_flag=True, help="Keep processors from sleeping: told sooner, for more power.")
 @click.option("--public", metavar="URL", help="Where others find this server, hubs of feeds for one.")
 @click.pass_obj
 def command(
@@ -76,6 +78,7 @@ def command(
     private_webhooks: bool,
     private_feeds: bool,
     feeds_every: timedelta,
+    is_awake: bool,
     public: str | None,
 ) -> int:
     """Run the broker: clients leave subscriptions, publish events, and are told, over HTTP.
@@ -88,6 +91,7 @@ def command(
     from tidings.broker.core import Core
     from tidings.broker.feeds.poller import Manner
     from tidings.broker.http.app import application
+    from tidings.broker.http.awake import awake
     from tidings.broker.http.server import listening, run
     from tidings.broker.http.service import Bounds
     from tidings.broker.knowledge import Knowledge
@@ -120,7 +124,8 @@ def command(
         asked_by = (host, *names, *public_names) if is_open else None
         manner = Manner(Policy.every(feeds_every.total_seconds()), Care(private=private_feeds), public=public)
         app = application(core, open=is_open, names=asked_by, private=private_webhooks, bounds=bounds, feeds=manner)
-        run(app, on, lambda: click.echo(address))
+        with awake() if is_awake else nullcontext():
+            run(app, on, lambda: click.echo(address))
     finally:
         core.close()
     return 0

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import cached_property
+from operator import itemgetter
 
 from tidings.lang.fulltext import words
 from tidings.match.fulltext import Words
@@ -44,10 +45,20 @@ class TripleIndex:
             return self.triples
         table = self._tables.get(places)
         if table is None:
-            table = self._tables[places] = {}
-            for triple in self.triples:
-                table.setdefault(tuple([triple[place] for place in places]), []).append(triple)
+            table = self._tables[places] = self._table(places)
         return table.get(key, ())
+
+    def _table(self, places: tuple[int, ...]) -> dict[tuple[Term, ...], list[Triple]]:
+        [first, *others] = places
+        keys = map(itemgetter(*places), self.triples) if others else ((triple[first],) for triple in self.triples)
+        table: dict[tuple[Term, ...], list[Triple]] = {}
+        for key, triple in zip(keys, self.triples, strict=True):
+            there = table.get(key)
+            if there is None:
+                table[key] = [triple]
+            else:
+                there.append(triple)
+        return table
 
     @cached_property
     def nodes(self) -> dict[Term, None]:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 from datetime import UTC, datetime
 
+import pytest
 from tests.unit.broker.offers import CHEAP, offer
 
 from tidings.broker.broker import Broker
+from tidings.broker.http import hub as hub_module
 from tidings.broker.http.hub import Given, Hub, Reader
 from tidings.broker.http.waiting import STILL_HERE
 from tidings.broker.options import Carries
@@ -16,11 +18,13 @@ IDS = Carries("ids")
 
 
 async def _given(reader: Reader) -> list[int]:
-    await reader.wait(5)
+    await reader.wait()
     return [given.seq for given in reader.take()]
 
 
-def test_a_reader_is_given_what_comes_once_and_in_order() -> None:
+def test_a_reader_is_given_what_comes_once_and_in_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(hub_module, "silence", lambda: 0.01)
+
     async def run() -> None:
         with Broker() as broker:
             stream = broker.subscribe(CHEAP, id="s").stream
@@ -34,7 +38,7 @@ def test_a_reader_is_given_what_comes_once_and_in_order() -> None:
                     found += await _given(reader)
                 assert found == [2, 3, 4]
                 assert not reader.must_look
-                assert not await reader.wait(0.01)
+                assert not await reader.wait()
             assert hub.listening == 0
             hub.close()
 
@@ -71,12 +75,12 @@ def test_one_that_looks_back_or_ends_has_its_reader_look() -> None:
             hub = Hub(broker._core)
             with hub.reading(subscription.stream, IDS) as reader:
                 await asyncio.to_thread(broker.publish, offer(2))
-                assert await reader.wait(5)
+                assert await reader.wait()
                 assert reader.must_look
                 assert reader.take() == []
                 reader.must_look = False
                 await asyncio.to_thread(subscription.cancel)
-                assert await reader.wait(5)
+                assert await reader.wait()
                 assert reader.must_look
             hub.close()
 
@@ -90,8 +94,8 @@ def test_all_who_read_the_same_are_given_the_same() -> None:
             hub = Hub(broker._core)
             with hub.reading(stream, IDS) as one, hub.reading(stream, Carries("event")) as other:
                 await asyncio.to_thread(broker.publish, offer(1))
-                assert await one.wait(5)
-                assert await other.wait(5)
+                assert await one.wait()
+                assert await other.wait()
                 [short], [longer] = one.take(), other.take()
                 assert short.seq == longer.seq == 1
                 assert len(longer.text) > len(short.text)
@@ -120,12 +124,12 @@ def test_who_only_waits_is_sent_it_straight() -> None:
         assert not reader.give(Given(1, "1", 0))
         assert connection.sent == []
         assert await _given(reader) == [1]
-        waiting = asyncio.create_task(reader.wait(5))
+        waiting = asyncio.create_task(reader.wait())
         await asyncio.sleep(0)
         assert [reader.give(Given(seq, f"{seq}", 0)) for seq in (1, 2, 3)] == [False, False, False]
         assert await waiting
         assert [each.seq for each in reader.take()] == [2, 3]
-        waiting = asyncio.create_task(reader.wait(5))
+        waiting = asyncio.create_task(reader.wait())
         await asyncio.sleep(0)
         assert [reader.give(Given(seq, f"{seq}", 0)) for seq in (4, 5)] == [True, True]
         assert (connection.sent, reader.place) == (["4", "5"], 5)
@@ -145,16 +149,16 @@ def test_a_connection_is_kept_awake_straight() -> None:
     async def run() -> None:
         connection = _Connection()
         reader = Reader(IDS, connection)
-        waiting = asyncio.create_task(reader.wait(5))
+        waiting = asyncio.create_task(reader.wait())
         await asyncio.sleep(0)
         now = asyncio.get_running_loop().time()
         reader.tick(now)
         assert connection.sent == []
-        reader.tick(now + 6)
-        reader.tick(now + 7)
+        assert reader.tick(now + 31) > now + 45
+        reader.tick(now + 32)
         assert connection.sent == [STILL_HERE]
         connection.free = False
-        reader.tick(now + 60)
+        reader.tick(now + 90)
         assert not await waiting
 
     asyncio.run(run())

@@ -11,9 +11,11 @@ takes several times as long as what it would do then.
 from __future__ import annotations
 
 import asyncio
+import itertools
 from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from heapq import heappop, heappush, heapreplace
 from typing import NamedTuple, TypeAlias, TypeVar
 
 from tidings.broker.core import Core, News
@@ -42,13 +44,14 @@ class Given(NamedTuple):
 
 
 class Reader:
-    """Somebody who reads a stream, and has come to `place` in it. `must_look` says that there may be something that he
-    was not given. `straight` is his connection, where there is one that can be written to.
+    """Somebody who reads a stream, until he is `gone`, and has come to `place` in it. `must_look` says that there may
+    be something that he was not given. `straight` is his connection, where there is one that can be written to.
     """
 
     def __init__(self, carries: Carries, straight: Straight | None = None) -> None:
         self.carries = carries
         self.must_look = False
+        self.gone = False
         self.place = 0
         self._straight = straight
         self._silence = silence()
@@ -58,13 +61,13 @@ class Reader:
         self._waiting: asyncio.Future[None] | None = None
         self._until = 0.0
 
-    async def wait(self, seconds: float | None = None) -> bool:
-        """Whether there is something new, before about so many seconds are over, as the hub counts them: a clock for
+    async def wait(self) -> bool:
+        """Whether there is something new, before he has been silent for too long, as the hub counts it: a clock for
         each of thousands who wait would be most of what they cost.
         """
         if not self._new:
             loop = asyncio.get_running_loop()
-            self._until = loop.time() + (self._silence if seconds is None else seconds)
+            self._until = loop.time() + self._silence
             self._waiting = loop.create_future()
             try:
                 await self._waiting
@@ -78,13 +81,14 @@ class Reader:
         """He has nothing left to send himself."""
         return self._waiting is not None and not self._waiting.done() and not self.must_look and not self._given
 
-    def tick(self, now: float) -> None:
-        """It is that late."""
+    def tick(self, now: float) -> float:
+        """It is that late. When he has to be told again."""
         if now >= self._until:
             if self._straight is not None and self._only_waits and self._straight(STILL_HERE):
                 self._until = now + self._silence
             else:
                 self._wake()
+        return max(self._until, now + _TICK)
 
     def _wake(self) -> None:
         if self._waiting is not None and not self._waiting.done():
@@ -128,6 +132,8 @@ class Hub:
         self._core = core
         self._readers: defaultdict[int, set[Reader]] = defaultdict(set)
         self._waiting: defaultdict[int, set[asyncio.Event]] = defaultdict(set)
+        self._silent_by: list[tuple[float, int, Reader]] = []
+        self._numbers = itertools.count()
         self._loop = asyncio.get_running_loop()
         self._tellers = Tellers(core, self._told)
         self._silent = core.listen(self._rung)
@@ -157,8 +163,12 @@ class Hub:
     def reading(self, stream: int, carries: Carries, straight: Straight | None = None) -> Iterator[Reader]:
         """Be given what the stream says from now on."""
         reader = Reader(carries, straight)
-        with _member(self._readers, stream, reader):
-            yield reader
+        heappush(self._silent_by, (self._loop.time() + _TICK, next(self._numbers), reader))
+        try:
+            with _member(self._readers, stream, reader):
+                yield reader
+        finally:
+            reader.gone = True
 
     @contextmanager
     def waiting(self, stream: int) -> Iterator[asyncio.Event]:
@@ -219,10 +229,14 @@ class Hub:
         figures.delivery["stream"].add((self._core.now() - accepted) / 1e6, count)
 
     def _tick(self) -> None:
+        """Only who may have been silent for too long is looked at: to look at thousands would hold up all others."""
         now = self._loop.time()
-        for readers in self._readers.values():
-            for reader in readers:
-                reader.tick(now)
+        while self._silent_by and self._silent_by[0][0] <= now:
+            _, number, reader = self._silent_by[0]
+            if reader.gone:
+                heappop(self._silent_by)
+            else:
+                heapreplace(self._silent_by, (reader.tick(now), number, reader))
         self._ticking = self._loop.call_later(_TICK, self._tick)
 
 
