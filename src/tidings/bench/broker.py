@@ -10,9 +10,10 @@ from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from time import perf_counter
 
 from tidings.bench.broker_load import Heard, by_the_clock, opened, sustained
-from tidings.bench.broker_world import Requests, Running, fill, heard, serving
+from tidings.bench.broker_world import ASLEEP, AWAKE, Requests, Running, awake_options, fill, heard, serving
 from tidings.bench.machine import times
 from tidings.bench.report import Claim, Curve, Figure, Report, Row, Table
 from tidings.bench.settings import Settings
@@ -28,8 +29,13 @@ _COST = 0.40
 _GROWTH = 0.05
 _DRAIN = 5.0
 _KEEP = "5m"
-_DISTURBED = 0.01
-"""The share of a second that others may have without it being counted as disturbed."""
+_PATIENCE = 30.0
+"""Seconds in which what was published has to be told."""
+
+_DISTURBED = 0.05
+_AFTER = 2
+"""The share of a second that others may have without it being counted as disturbed; and how many seconds behind one
+that was are counted so, too: what has had to wait is made up for in these."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,12 +57,14 @@ QUICK = Sizes(2_000, 500, 1, 2.0, 100, 0.2, 0.1)
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """What was seen while streams were open: delays in seconds, sorted; the same of each minute, and of the seconds in
-    which the machine was its own; at each second the server's memory; the share of the processors' time that somebody
-    else had on the same hardware.
+    """What was seen while streams were open: `rates` are those of rounds as fast as it goes, until all was told, `rate`
+    is that of all the time behind them. Delays are in seconds, sorted; the same of each minute, and of the seconds in
+    which the machine was its own. At each second the server's memory, and the share of the processors' time that
+    somebody else had on the same hardware.
     """
 
     streams: int
+    rates: list[float]
     rate: float
     published: int
     delays: list[float]
@@ -65,7 +73,7 @@ class Held:
     missed: int
     seconds: list[float]
     memory: list[int]
-    stolen: float
+    stolen: list[float]
 
     def delay(self, share: float) -> float:
         return _slowest(self.delays, share)
@@ -76,7 +84,7 @@ class Held:
         if not self.undisturbed:
             return ""
         share, slow = len(self.undisturbed) / len(self.delays), _slowest(self.undisturbed, 0.99)
-        return f"; in seconds in which that was under {_DISTURBED:.0%} ({share:.0%} of all) {slow * 1000:.1f} ms"
+        return f"; where that was under {_DISTURBED:.0%} of a second ({share:.0%} of all) {slow * 1000:.1f} ms"
 
     def growth(self, warm: float) -> float:
         """From the half of the warm time to its other half: the medians, since memory goes up and down."""
@@ -114,10 +122,12 @@ def run(settings: Settings) -> Report:
         "seed": settings.seed,
     }
     note = (
-        "Every request publishes one event, and is answered when that is on the disk with what it matched. The "
-        "yardstick is the same server with matching outside, to which nobody is attached: it takes and syncs the "
-        "events and no more. Both run all the time, and have their rounds in turn. Delays are from when an event was "
-        "due to be published to when the load had read it from a stream."
+        "Every request publishes one event, and is answered when that is on the disk with what it matched. What is "
+        "sustained with open streams is counted until the last notification has been read from them; delays are "
+        "taken at half that rate, from when an event was due to be published to when the load had read it from a "
+        "stream. The yardstick is the same server with matching outside, to which nobody is attached: it takes and "
+        "syncs the events and no more; both run all the time, and have their rounds in turn, without streams. "
+        + (AWAKE if awake_options() else ASLEEP)
     )
     table = Table("What was asked, and what was measured", tuple(lines), note)
     rounds = Table("Rounds", tuple(found.rounds()), "Events a second.")
@@ -132,26 +142,28 @@ class Found:
     held: Held
 
     def lines(self, sizes: Sizes, quick: bool) -> Iterator[Row]:
-        rate, yardstick = statistics.median(self.matching), statistics.median(self.storing)
+        alone, yardstick = statistics.median(self.matching), statistics.median(self.storing)
         held, slow = self.held, self.held.delay(0.99)
-        cost, growth = 1 - rate / yardstick, held.growth(sizes.warm * 60)
+        rate = statistics.median(held.rates)
+        cost, growth = 1 - alone / yardstick, held.growth(sizes.warm * 60)
 
         def line(what: str, asked: str, measured: str, good: bool, more: str = "") -> Row:
             verdict = "not at full size" if quick else "held" if good else "missed"
             return {"what": what, "asked": asked, "measured": measured, "verdict": verdict, "more": more}
 
         yield line(
-            f"events durable with {_PUBLISHERS} publishers, {sizes.subscriptions:,} subscriptions",
+            f"events durable with {_PUBLISHERS} publishers, {sizes.subscriptions:,} subscriptions, and told to streams",
             f"at least {_RATE:,} a second",
             f"{rate:,.0f} a second",
             rate >= _RATE,
+            f"{alone:,.0f} a second where there are no streams",
         )
         yield line(
             "what matching costs of it",
             f"at most {_COST:.0%} of the yardstick",
             f"{cost:.0%}",
             cost <= _COST,
-            f"the yardstick takes {yardstick:,.0f} a second",
+            f"the yardstick takes {yardstick:,.0f} a second, the broker {alone:,.0f}, both without streams",
         )
         yield line(
             f"from publish to delivered, at {held.rate:,.0f} events a second",
@@ -159,8 +171,8 @@ class Found:
             f"{slow * 1000:.1f} ms",
             slow < _SLOWEST,
             f"median {held.delay(0.5) * 1000:.1f} ms, of a thousand {held.delay(0.999) * 1000:.0f} ms, slowest "
-            f"{held.delays[-1] * 1000:.0f} ms; {held.stolen:.1%} of the machine's time went to others on the same "
-            f"hardware{held.when_undisturbed}",
+            f"{held.delays[-1] * 1000:.0f} ms; {statistics.mean(held.stolen):.1%} of the machine's time went to others "
+            f"on the same hardware{held.when_undisturbed}",
         )
         yield line(
             "open streams",
@@ -178,8 +190,9 @@ class Found:
         )
 
     def rounds(self) -> Iterator[Row]:
-        for number, (matching, storing) in enumerate(zip(self.matching, self.storing, strict=True)):
-            yield {"round": number + 1, "with matching": matching, "yardstick": storing}
+        for number, rates in enumerate(zip(self.held.rates, self.matching, self.storing, strict=True)):
+            told, matching, storing = rates
+            yield {"round": number + 1, "with streams": told, "without": matching, "yardstick": storing}
 
     def figures(self) -> tuple[Figure, ...]:
         held = self.held
@@ -192,11 +205,15 @@ class Found:
             Curve(label, times, tuple(_slowest(minute, share) * 1000 for minute in held.by_minute))
             for label, share in (("median", 0.5), ("slowest of ten", 0.9), ("slowest of a hundred", 0.99))
         )
+        stolen = Curve(
+            "others", minutes, tuple(100 * max(held.stolen[n : n + every]) for n in range(0, len(held.stolen), every))
+        )
         delays = Curve("delay", tuple(1 / (1 - s) for s in shares), tuple(held.delay(s) * 1000 for s in shares))
         return (
             Figure("broker-memory", "Memory of the server", "minutes", "MB", (memory,)),
             Figure("broker-delay", "From publish to delivered", "slowest of so many", "ms", (delays,), True, True),
             Figure("broker-minutes", "From publish to delivered, minute by minute", "minutes", "ms", over_time),
+            Figure("broker-stolen", "What others had of the machine", "minutes", "% of the worst second", (stolen,)),
         )
 
 
@@ -215,8 +232,8 @@ class _Bench:
         storing: list[float] = []
         self.tell("starting the servers")
         with (
-            serving(self.root / "matching", "--keep", _KEEP) as embedded,
-            serving(self.root / "storing", "--matching", "outside") as outside,
+            serving(self.root / "matching", "--keep", _KEEP, *awake_options()) as embedded,
+            serving(self.root / "storing", "--matching", "outside", *awake_options()) as outside,
         ):
             for number in range(-1, self.sizes.rounds):
                 what = "warm-up" if number < 0 else f"round {number + 1} of {self.sizes.rounds}"
@@ -227,10 +244,10 @@ class _Bench:
                     )
                     if number >= 0:
                         rates.append(rate)
-            held = asyncio.run(self._held(embedded, statistics.median(matching) / 2))
+            held = asyncio.run(self._held(embedded))
         return Found(matching, storing, held)
 
-    async def _held(self, server: Running, rate: float) -> Held:
+    async def _held(self, server: Running) -> Held:
         sizes, told = self.sizes, Heard()
         each = heard(self.made, self.events, sizes.streams)
         # The load's own pauses would be taken for the server's.
@@ -239,6 +256,8 @@ class _Bench:
         self.tell(f"opening {sizes.streams:,} streams")
         ids = [id for _, (id, _) in zip(range(sizes.streams), self.made.forms(), strict=False)]
         streams = await opened(server, told, ids)
+        rates = [await self._told(server, told, each, number) for number in range(sizes.rounds)]
+        earlier, rate = told.unknown, statistics.median(rates) / 2
         seconds: list[float] = []
         memory: list[int] = []
         told_by = [0]
@@ -259,15 +278,13 @@ class _Bench:
         await asyncio.sleep(_DRAIN)
         for stream in streams:
             stream.close()
-        wholes, rest = divmod(told.published, len(each))
-        expected = wholes * sum(each) + sum(each[:rest])
-        missed = abs(expected - len(told.delays) - told.unknown)
+        missed = abs(_expected(each, told.published) - len(told.delays) - told.unknown + earlier)
         minutes = pairwise([*told_by[:-1:60], len(told.delays)])
-        quiet = [after.stolen_since(before) < _DISTURBED for before, after in pairwise(machine)]
-        # What was begun in a disturbed second may end in the next.
-        own = [each for n, each in enumerate(pairwise(told_by)) if quiet[n] and quiet[max(0, n - 1)]]
+        stolen = [after.stolen_since(before) for before, after in pairwise(machine)]
+        own = [each for n, each in enumerate(pairwise(told_by)) if max(stolen[max(0, n - _AFTER) : n + 1]) < _DISTURBED]
         return Held(
             told.opened,
+            rates,
             rate,
             told.published,
             sorted(told.delays),
@@ -276,5 +293,24 @@ class _Bench:
             missed,
             seconds,
             memory,
-            machine[-1].stolen_since(machine[0]),
+            stolen,
         )
+
+    async def _told(self, server: Running, told: Heard, each: list[int], number: int) -> float:
+        """Events a second that are taken, and told."""
+        self.tell(f"as fast as it goes, with streams: round {number + 1} of {self.sizes.rounds}")
+        requests = Requests(self.events, f"told{number}")
+        begun, before = perf_counter(), told.unknown
+        await sustained(server, requests, _PUBLISHERS, self.sizes.seconds)
+        late = perf_counter() + _PATIENCE
+        while told.unknown - before < _expected(each, requests.count):
+            if perf_counter() > late:
+                raise RuntimeError("notifications are missing")
+            await asyncio.sleep(0.01)
+        return requests.count / (perf_counter() - begun)
+
+
+def _expected(each: list[int], published: int) -> int:
+    """How many notifications there are of so many events, if each of them has so many, in turn."""
+    wholes, rest = divmod(published, len(each))
+    return wholes * sum(each) + sum(each[:rest])

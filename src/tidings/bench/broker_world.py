@@ -15,12 +15,16 @@ from tidings.bench.measure import refuse
 from tidings.bench.spark_world import Made
 from tidings.broker import subscriptions
 from tidings.broker.database import Database
+from tidings.broker.http import awake
 from tidings.broker.options import Options
 from tidings.broker.subscriptions import Wanted
 from tidings.delivery.notification import NO_TENANT
 from tidings.lang import to_text
 from tidings.match.fast import Fast
 from tidings.rdf.event import Event, to_nquads
+
+AWAKE = "The servers were started with --awake."
+ASLEEP = "This machine does not let a server keep its processors awake."
 
 _HEAD = b"POST /v1/events HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/n-quads\r\ncontent-length: "
 
@@ -59,6 +63,11 @@ class Running:
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
+def awake_options() -> tuple[str, ...]:
+    """What keeps processors awake while it is served, where that can be had."""
+    return ("--awake",) if os.access(awake.FILE, os.W_OK) else ()
+
+
 @contextmanager
 def serving(folder: Path, *options: str) -> Iterator[Running]:
     """`tidings serve` on it."""
@@ -90,13 +99,13 @@ class Requests:
     def __init__(self, events: Sequence[Event], run: str) -> None:
         self._drawn = [(event.id, to_nquads(event)) for event in events]
         self._run = run
-        self._count = 0
+        self.count = 0
 
     def __next__(self) -> tuple[str, bytes]:
         """The id of the next event, and the request."""
-        id, quads = self._drawn[self._count % len(self._drawn)]
-        name = f"{id}/{self._run}/{self._count}"
-        self._count += 1
+        id, quads = self._drawn[self.count % len(self._drawn)]
+        name = f"{id}/{self._run}/{self.count}"
+        self.count += 1
         body = quads.replace(id.encode(), name.encode())
         return name, b"%s%d\r\n\r\n%s" % (_HEAD, len(body), body)
 
