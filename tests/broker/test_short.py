@@ -54,11 +54,12 @@ def shortly(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
 
 
 @contextmanager
-def serving(core: Core, **options: Any) -> Iterator[int]:
-    """A server on its port; it has ended when this is over."""
+def serving(core: Core, idle: int = 5, **options: Any) -> Iterator[int]:
+    """A server on its port; it has ended when this is over. `idle` is how long it keeps a connection open."""
     ready = Flag()
     on = listening("127.0.0.1", 0)
     server = Server(application(core, **options), ready.set)
+    server.config.timeout_keep_alive = idle
     thread = Thread(target=server.run, args=([on],))
     thread.start()
     try:
@@ -217,12 +218,55 @@ def test_a_body_may_come_in_pieces(core: Core, shortly: list[bool]) -> None:
     assert shortly == [True]
 
 
-def test_who_does_not_end_a_body_is_sent_away(core: Core, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("before", [0, 1])
+def test_who_does_not_end_a_body_is_sent_away(core: Core, before: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(protocol, "PATIENCE", 0.2)
     with serving(core, open=True, names=()) as port, Connection(port) as connection:
+        for _ in range(before):
+            connection.send(request(ONE, HOST, KIND))
+            assert connection.answer().status == 202
         connection.send(request(ONE, HOST, KIND)[:-1])
         assert connection.answer().status == 408
         assert connection.is_closed()
+
+
+def test_a_body_is_no_part_of_the_head(core: Core) -> None:
+    body = b"".join(to_nquads(offer(n)) for n in range(60))
+    data = request(body, HOST, KIND, (b"user-agent", b"x" * (protocol.MOST - 5_000)))
+    with serving(core, open=True, names=()) as port, Connection(port) as connection:
+        connection.send(data[: -len(body)])
+        for begin in range(len(data) - len(body), len(data), 1_000):
+            time.sleep(0.01)
+            connection.send(data[begin : begin + 1_000])
+        assert len(body) > 5_000
+        assert connection.answer().status == 202
+
+
+def test_an_answer_is_not_cut_off_by_the_one_before(core: Core) -> None:
+    """A refusal, which takes no time, and behind it what takes longer than an idle connection is kept."""
+    with core.database.writing() as writer:
+        _, text = tokens.make(writer, "t", frozenset(["publish"]), "", core.now(), None)
+    good = request(ONE, HOST, KIND, (b"authorization", f"Bearer {text}".encode()))
+    go = Flag()
+    with serving(core, idle=1) as port, Connection(port) as connection:
+        core.change(lambda writer: go.wait(10))
+        connection.send(request(ONE, HOST, KIND) + good)
+        assert connection.answer().status == 401
+        time.sleep(1.5)
+        go.set()
+        assert connection.answer().status == 202
+
+
+def test_a_mistake_of_ours_is_called_so(core: Core, monkeypatch: pytest.MonkeyPatch) -> None:
+    def wrong(data: bytes) -> None:
+        raise ValueError("a mistake")
+
+    monkeypatch.setattr("tidings.broker.http.short.plain_events", wrong)
+    with serving(core, open=True, names=()) as port, Connection(port) as connection:
+        connection.send(request(ONE, HOST, KIND))
+        assert connection.answer().status == 500
+        connection.send(request(ONE, HOST, KIND, LONG))
+        assert connection.answer().status == 202
 
 
 def test_many_at_once_are_answered_in_order(core: Core, shortly: list[bool]) -> None:
@@ -267,6 +311,18 @@ def test_who_waits_is_answered_when_the_server_ends(core: Core) -> None:
         answer = waiting.answer()
         assert (answer.status, answer.closes) == (202, True)
         assert waiting.is_closed()
+
+
+def test_who_is_sending_is_answered_when_the_server_ends(core: Core) -> None:
+    data = request(ONE, HOST, KIND)
+    with serving(core, open=True, names=()) as port:
+        sending = Connection(port)
+        sending.send(data[:-1])
+        time.sleep(0.2)
+        Thread(target=lambda: (time.sleep(0.5), sending.send(data[-1:]))).start()
+    with sending:
+        answer = sending.answer()
+        assert (answer.status, answer.closes) == (202, True)
 
 
 def test_who_goes_before_he_is_answered_has_published(core: Core) -> None:

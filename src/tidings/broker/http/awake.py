@@ -8,7 +8,7 @@ power, and a host that sees no idle time.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from sys import byteorder
 
@@ -21,13 +21,10 @@ _NO_DELAY = (0).to_bytes(4, byteorder)
 
 @contextmanager
 def awake(file: Path = FILE) -> Iterator[None]:
-    try:
-        held = file.open("r+b", buffering=0)
-    except OSError as error:
-        reason = error.strerror or str(error)
-        raise UsageError(
-            f"{file} cannot be opened ({reason}): --awake needs Linux, and the right to write to it"
-        ) from error
-    with held:
-        held.write(_NO_DELAY)
+    with ExitStack() as held:
+        try:
+            held.enter_context(file.open("r+b", buffering=0)).write(_NO_DELAY)
+        except OSError as error:
+            problem = f"{file} cannot be written ({error.strerror or error})"
+            raise UsageError(f"{problem}: --awake needs Linux, and the right to write to it") from error
         yield

@@ -119,6 +119,11 @@ class Reader:
         self._wake()
         return False
 
+    def leave(self) -> None:
+        """He is found a while yet where silence is watched, but his connection is not held by that."""
+        self.gone = True
+        self._straight = None
+
     def look(self) -> None:
         self.must_look = True
         self._new = True
@@ -168,7 +173,7 @@ class Hub:
             with _member(self._readers, stream, reader):
                 yield reader
         finally:
-            reader.gone = True
+            reader.leave()
 
     @contextmanager
     def waiting(self, stream: int) -> Iterator[asyncio.Event]:

@@ -34,6 +34,10 @@ class Outcomes:
         """Have this done with it in the loop, when it is done."""
         future.add_done_callback(partial(self._finished, do))
 
+    def soon(self, do: Callable[[], None]) -> None:
+        """Have this done in the loop, where this is, when all that goes on there now is over."""
+        self._loop.call_soon(do)
+
     def _finished(self, do: Callable[[Future[Any]], None], done: Future[Any]) -> None:
         self._done.append((do, done))
         if not self._woken:

@@ -49,12 +49,13 @@ class _Under:
 
 class Protocol(HttpToolsProtocol):
     """Between `_begin_head` and `_end_head` a request line and headers are awaited; on the short way, where `_body`
-    is what has come of the body, that as well.
+    is what has come of the body, that as well. `_before` is the request before that one.
     """
 
     _head: int | None = None
     _timer: TimerHandle | None = None
     _body: list[bytes] | None = None
+    _before: RequestResponseCycle = None  # type: ignore[assignment]
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
@@ -65,9 +66,10 @@ class Protocol(HttpToolsProtocol):
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        before = self._head
+        awaited = self._timer
         super().data_received(data)
-        if before is not None and self._head is not None:
+        # All of it is of the head that is awaited still; what has ended in between was no part of that.
+        if self._head is not None and self._timer is awaited and self._body is None:
             self._head += len(data)
             if self._head > MOST:
                 self._refuse(HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE, f"headers may have {MOST:,} bytes together")
@@ -80,6 +82,7 @@ class Protocol(HttpToolsProtocol):
     def on_headers_complete(self) -> None:
         if self._is_short():
             self._body = []
+            self._before, self.cycle = self.cycle, _Under(self.parser.should_keep_alive())  # type: ignore[assignment]
         else:
             self._long()
 
@@ -110,15 +113,16 @@ class Protocol(HttpToolsProtocol):
     def on_message_complete(self) -> None:
         if self._body is not None:
             body, self._body = b"".join(self._body), None
-            before, under = self.cycle, _Under(self.parser.should_keep_alive())
-            self.cycle = under  # type: ignore[assignment]
+            under = self.cycle
+            assert isinstance(under, _Under)
             short = self.app.state.short
             assert isinstance(short, Short)
             if short.publish(self.headers, body, self.client, partial(self._answer, under)):
                 self._end_head()
                 return
-            self.cycle = before
+            self.cycle = self._before
             self._long()
+            self.cycle.keep_alive = under.keep_alive
             super().on_body(body)
         super().on_message_complete()
 
@@ -154,7 +158,7 @@ class Protocol(HttpToolsProtocol):
             self._timer = None
 
     def _too_slow(self) -> None:
-        if self._head:
+        if self._head or self._body is not None:
             self._refuse(HTTPStatus.REQUEST_TIMEOUT, "the request came too slowly")
         elif not self.transport.is_closing():
             self.transport.close()

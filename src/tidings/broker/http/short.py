@@ -61,19 +61,17 @@ class Short:
         self._front = front
 
     def publish(self, headers: Headers, body: bytes, client: tuple[str, int] | None, answer: Answer) -> bool:
-        """Whether this way can be gone; then it is answered, now or when the events are durable."""
-        events = plain_events(body)
-        if not events or not self._front.is_good(headers):
-            return False
+        """Whether this way can be gone; then it is answered, but not before this is over."""
         service = self._service
-        given = next((value.decode("latin-1") for name, value in headers if name == b"authorization"), None)
         try:
+            events = plain_events(body) if len(body) <= service.bounds.body else None
+            if not events or not self._front.is_good(headers):
+                return False
+            given = next((value.decode("latin-1") for name, value in headers if name == b"authorization"), None)
             service.access.known(address_of(client), given, "publish")
-            future = service.core.publish(events)
-        except (Problem, TidingsError) as error:
-            answer(_wrong(error))
-        else:
-            service.outcomes.then(future, partial(_answered, answer))
+            service.outcomes.then(service.core.publish(events), partial(_answered, answer))
+        except Exception as error:
+            service.outcomes.soon(partial(answer, _wrong(error)))
         return True
 
 
@@ -93,22 +91,15 @@ def is_plain(headers: Headers) -> bool:
 
 
 def _answered(answer: Answer, future: Future[list[Outcome]]) -> None:
-    error = future.exception()
-    if error is not None:
-        answer(_wrong(error))
-        return
-    outcomes = future.result()
-    text = _text(outcomes)
-    if text is not None:
-        answer(text)
-        return
     try:
-        answer(answer_of(outcomes, []))
-    except Problem as problem:
-        answer(problem.response())
+        outcomes = future.result()
+        found = _text(outcomes) or answer_of(outcomes, [])
+    except Exception as error:
+        found = _wrong(error)
+    answer(found)
 
 
-def _wrong(error: BaseException) -> Response:
+def _wrong(error: Exception) -> Response:
     if isinstance(error, Problem):
         return error.response()
     if isinstance(error, TidingsError):
