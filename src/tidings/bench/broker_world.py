@@ -15,10 +15,11 @@ from tidings.bench.measure import refuse
 from tidings.bench.spark_world import Made
 from tidings.broker import subscriptions
 from tidings.broker.database import Database
-from tidings.broker.http import awake
+from tidings.broker.http.awake import awake
 from tidings.broker.options import Options
 from tidings.broker.subscriptions import Wanted
 from tidings.delivery.notification import NO_TENANT
+from tidings.errors import UsageError
 from tidings.lang import to_text
 from tidings.match.fast import Fast
 from tidings.rdf.event import Event, to_nquads
@@ -65,7 +66,11 @@ class Running:
 
 def awake_options() -> tuple[str, ...]:
     """What keeps processors awake while it is served, where that can be had."""
-    return ("--awake",) if os.access(awake.FILE, os.W_OK) else ()
+    try:
+        with awake():
+            return ("--awake",)
+    except UsageError:
+        return ()
 
 
 @contextmanager
