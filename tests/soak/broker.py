@@ -43,7 +43,9 @@ def main() -> int:
             continue
         folder = (given.output / f"broker-{given.seed}-{number}").resolve()
         shutil.rmtree(folder, ignore_errors=True)
-        load = Load(keep=500_000, least=300, pause=0.0) if number % 4 == 3 else Load()
+        # There is room for more than comes from one kill to the next: what went before it was looked at cannot be
+        # told from what was lost.
+        load = Load(keep=1_000_000, least=300, pause=0.0) if number % 4 == 3 else Load()
         problems = Ordeal(folder, given.seed + number, load, lambda text: tell(f"  {text}")).run(size)
         killed += size
         for problem in problems[:SHOWN]:
