@@ -11,16 +11,20 @@ After a start the log is counted a block at a time. Until that is done counts ar
 from __future__ import annotations
 
 import sqlite3
+from bisect import bisect_right
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import partial
+from itertools import pairwise
 from threading import Lock
+from time import sleep
 from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from tidings.broker import log, looking, postings, subscriptions
+from tidings.broker.gone import Places
 from tidings.broker.log import Numbers
 from tidings.broker.subscriptions import Standing
 
@@ -30,8 +34,9 @@ if TYPE_CHECKING:
 _ANEW = 100
 """Streams of those who acknowledged that are counted anew in one go."""
 
-_AT_ONCE = 1_000
-"""Notifications that are counted before others have a turn."""
+_AT_ONCE = 500
+_BREATH = 0.002
+"""Streams that are counted before others have a turn; and for how many seconds these have it."""
 
 _MORE = 10_000
 """Beyond twice what may wait, so many are counted at once; there may be more."""
@@ -97,20 +102,27 @@ class Backlog:
 
     # ----------------------------------------------------------------------------------------------------- the upkeep
 
-    def removed(self, streams: Sequence[int], seqs: Sequence[int]) -> None:
+    def removed(self, streams: Places, seqs: Places) -> None:
         """Of each of these streams the notification of an event is gone, in order."""
         if self._done < self._upto:
             # Some of them may not have been counted yet.
             with self._lock:
-                self._stale.update(streams)
+                self._stale.update(streams.tolist())
             return
-        for start in range(0, len(streams), _AT_ONCE):
+        order = np.argsort(streams, kind="stable")
+        each, begins = np.unique(streams[order], return_index=True)
+        those = list(zip(each.tolist(), pairwise([*begins.tolist(), len(streams)]), strict=True))
+        places = seqs[order].tolist()
+        for start in range(0, len(those), _AT_ONCE):
             with self._lock:
-                some = slice(start, start + _AT_ONCE)
-                for stream, seq in zip(streams[some], seqs[some], strict=True):
-                    if seq > self._positions.get(stream, 0):
-                        self._counts[stream] = max(0, self._counts[stream] - 1)
-                        self._positions[stream] = seq
+                for stream, (begin, end) in those[start : start + _AT_ONCE]:
+                    before = self._positions.get(stream, 0)
+                    if places[end - 1] > before:
+                        gone = end - bisect_right(places, before, begin, end)
+                        self._counts[stream] = max(0, self._counts[stream] - gone)
+                        self._positions[stream] = places[end - 1]
+            # Who publishes would not come to it if the lock was taken again at once.
+            sleep(_BREATH)
 
     def once(self) -> None:
         if self._done < self._upto:

@@ -146,10 +146,14 @@ class Database:
             return int(pages) * int(size)
 
     def take_over(self) -> None:
-        """Take over what is in the log of writes, as far as that goes without anybody having to wait."""
+        """Take over what is in the log of writes. Nobody waits while most of it is; what comes meanwhile is little,
+        and for that who writes waits: the log is written from its beginning again only when nothing in it is left.
+        """
         if self._folder is not None:
             with self._told(), closing(self._connect()) as connection:
                 connection.execute("PRAGMA wal_checkpoint(PASSIVE)")
+            with self._write, self._told():
+                self._writer.execute("PRAGMA wal_checkpoint(PASSIVE)")
 
     def forget(self) -> None:
         """Leave nothing in the log of writes of what has been deleted."""

@@ -7,6 +7,7 @@ the marks of neighbouring streams stand together in one.
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Iterator
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +16,9 @@ from tidings.broker.schema import damaged, sum_of
 
 _ROW = 512
 """Streams in a row."""
+
+_AT_ONCE = 8
+"""Rows that are written in one transaction: those who publish meanwhile wait for it."""
 
 Places = npt.NDArray[np.int64]
 
@@ -36,17 +40,26 @@ def everywhere(database: sqlite3.Connection) -> dict[int, int]:
 
 def write(writer: sqlite3.Connection, streams: Places, seqs: Places) -> None:
     """The notifications of each of these streams are gone up to an event. A mark never goes back."""
-    rows = streams // _ROW
-    order = np.argsort(rows, kind="stable")
-    bounds = np.flatnonzero(np.diff(rows[order])) + 1
-    for some in np.split(order, bounds) if len(order) else ():
-        row = int(rows[some[0]])
+    for row, some in _by(streams // _ROW):
         marks = _marks(writer, row).copy()
         np.maximum.at(marks, streams[some] % _ROW, seqs[some])
         data = marks.tobytes()
         writer.execute(
             "INSERT OR REPLACE INTO gone (place, marks, crc) VALUES (?, ?, ?)", (row, data, sum_of(data, of=(row,)))
         )
+
+
+def parts(streams: Places, seqs: Places) -> Iterator[tuple[Places, Places]]:
+    """The same in parts, each to be written in a transaction of its own."""
+    for _, some in _by(streams // (_ROW * _AT_ONCE)):
+        yield streams[some], seqs[some]
+
+
+def _by(keys: Places) -> Iterator[tuple[int, npt.NDArray[np.intp]]]:
+    """Each of the keys, and where it stands."""
+    order = np.argsort(keys, kind="stable")
+    for some in np.split(order, np.flatnonzero(np.diff(keys[order])) + 1) if len(order) else ():
+        yield int(keys[some[0]]), some
 
 
 def _marks(database: sqlite3.Connection, row: int) -> Places:

@@ -84,6 +84,12 @@ def ever(database: sqlite3.Connection) -> int:
     return last_seq(database) - int(database.execute(_SKIPPED).fetchone()[0])
 
 
+def first_and_last(database: sqlite3.Connection) -> tuple[int, int] | None:
+    """Of the events that there are. Both asked for in one, all of them would be looked at."""
+    low, high = database.execute("SELECT (SELECT min(seq) FROM events), (SELECT max(seq) FROM events)").fetchone()
+    return None if low is None else (low, high)
+
+
 def count_behind(database: sqlite3.Connection, place: int) -> int:
     [count] = database.execute("SELECT count(*) FROM events WHERE seq > ?", (place,)).fetchone()
     return int(count)
@@ -96,10 +102,10 @@ def last_accepted(database: sqlite3.Connection) -> int:
 
 def first_since(database: sqlite3.Connection, moment: int) -> int | None:
     """The first event that was accepted at this moment or later: by halving, since times are in the order of places."""
-    [low, high] = database.execute("SELECT min(seq), max(seq) FROM events").fetchone()
-    if low is None:
+    ends = first_and_last(database)
+    if ends is None:
         return None
-    found: int | None = None
+    (low, high), found = ends, None
     while low <= high:
         row = database.execute(
             "SELECT seq, accepted FROM events WHERE seq >= ? ORDER BY seq LIMIT 1", ((low + high) // 2,)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import NamedTuple
@@ -18,18 +18,28 @@ _STRETCH = 100
 """Events that go in one transaction: those that are published meanwhile wait for it."""
 
 
-_AT_ONCE = 16_384
-"""Events of which it is written down, in one go, who loses something when they go."""
+_AT_ONCE = 256
+"""Events that are looked at before others have a turn."""
+
+
+_NO_STREAM = -1
 
 
 class Losing(NamedTuple):
-    """The events up to `last` are to go: the streams that lose notifications by that, and for each of these its event,
-    in order.
+    """Some events, up to `last`, are to go: the streams that lose notifications by that, and for each of these its
+    event, in order.
     """
 
+    events: int
     last: int
     streams: Places
     seqs: Places
+
+    @staticmethod
+    def joined(several: Sequence[Losing]) -> Losing:
+        """Of one after the other."""
+        streams, seqs = (np.concatenate([getattr(each, name) for each in several]) for name in ("streams", "seqs"))
+        return Losing(sum(each.events for each in several), several[-1].last, streams, seqs)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,10 +72,10 @@ def too_old(reader: sqlite3.Connection, age: timedelta, now: int) -> int:
 
 def oldest(reader: sqlite3.Connection, size: int) -> int:
     """The last of the oldest events, of which there are about as many as are too many, or a sixteenth; 0 for none."""
-    taken = used(reader)
-    low, high = reader.execute("SELECT min(seq), max(seq) FROM events").fetchone()
-    if taken <= size or low is None:
+    taken, ends = used(reader), log.first_and_last(reader)
+    if taken <= size or ends is None:
         return 0
+    low, high = ends
     return int(low + (high - low) * max(1 / 16, 1 - size / taken))
 
 
@@ -77,24 +87,20 @@ def used(reader: sqlite3.Connection) -> int:
     return (pages - free) * size
 
 
-def losing(reader: sqlite3.Connection, upto: int, stream_of: Mapping[int, int]) -> Losing | None:
-    """What is lost when the oldest of the events up to this one go; None where there are no such events.
+def losing(reader: sqlite3.Connection, after: int, upto: int, stream_of: Mapping[int, int]) -> Losing | None:
+    """What is lost when the first of the events behind the one, up to the other, go; None where there are no such.
 
     The log says it, row by row: the blocks in which it is turned round may be a hundred times as long as what goes.
     """
-    [last] = reader.execute(
-        "SELECT max(seq) FROM (SELECT seq FROM events WHERE seq <= ? ORDER BY seq LIMIT ?)", (upto, _AT_ONCE)
-    ).fetchone()
-    if last is None:
+    those = list(log.between(reader, after, upto, _AT_ONCE))
+    if not those:
         return None
-    lost = [
-        (stream, seq)
-        for seq, numbers in log.matched_between(reader, 0, last)
-        for number in numbers.tolist()
-        if (stream := stream_of.get(number)) is not None
-    ]
-    streams, seqs = np.array(lost, np.int64).reshape(-1, 2).T
-    return Losing(last, streams, seqs)
+    matched = [(each.seq, log.NONE_MATCHED if each.matched is None else each.matched) for each in those]
+    numbers = np.concatenate([numbers for _, numbers in matched])
+    seqs = np.repeat([seq for seq, _ in matched], [len(numbers) for _, numbers in matched])
+    streams = np.array([stream_of.get(number, _NO_STREAM) for number in numbers.tolist()], np.int64)
+    standing = streams != _NO_STREAM
+    return Losing(len(those), those[-1].seq, streams[standing], seqs[standing])
 
 
 def remove(writer: sqlite3.Connection, upto: int, stream_of: Mapping[int, int]) -> bool:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from tidings.broker import audit, gone, postings, retention
 from tidings.broker.postings import Turned
-from tidings.broker.retention import Retention
+from tidings.broker.retention import Losing, Retention
 
 if TYPE_CHECKING:
     from tidings.broker.core import Core
@@ -23,11 +23,14 @@ _SELDOM = 10
 _BREATH = 0.01
 """Seconds between two parts of what is written or removed: who publishes meanwhile has his turn."""
 
+_GOING = 16_384
+"""Events of which it is written down, in one go, who loses something when they go."""
+
 _log = logging.getLogger("tidings")
 
 
 class Upkeep:
-    """In a thread of its own. What fails is logged, and tried again."""
+    """In threads of its own. What fails is logged, and tried again."""
 
     def __init__(self, core: Core, keep: Retention) -> None:
         self._core = core
@@ -35,16 +38,18 @@ class Upkeep:
         self._over = Flag()
         self._wanted = Flag()
         self._turning = Lock()
-        self._thread = Thread(target=self._run, name="tidings-upkeep", daemon=True)
-        self._thread.start()
-        self._looks_back = Thread(target=self._look_back, name="tidings-look-back", daemon=True)
-        self._looks_back.start()
+        self._threads = [
+            Thread(target=do, name=f"tidings-{name}", daemon=True)
+            for name, do in (("upkeep", self._run), ("look-back", self._look_back), ("take-over", self._take_over))
+        ]
+        for thread in self._threads:
+            thread.start()
 
     def close(self) -> None:
         self._over.set()
         self._wanted.set()
-        self._thread.join()
-        self._looks_back.join()
+        for thread in self._threads:
+            thread.join()
 
     def _run(self) -> None:
         turn = 0
@@ -60,6 +65,11 @@ class Upkeep:
             self._wanted.wait(_PAUSE)
             self._wanted.clear()
 
+    def _take_over(self) -> None:
+        """By itself, too: what comes to be written while room is made would be more than goes in a moment."""
+        while not self._over.wait(_PAUSE):
+            self._try(self._core.database.take_over)
+
     def look_soon(self) -> None:
         """Somebody looks back."""
         self._wanted.set()
@@ -72,7 +82,6 @@ class Upkeep:
 
     def little(self) -> None:
         """What should not wait."""
-        self._core.database.take_over()
         self.turn_round()
         self._core.end_expired()
         self._core.backlog.once()
@@ -144,15 +153,27 @@ class Upkeep:
         core = self._core
         upto = min(upto, core.told)
         removed = False
-        while not self._over.is_set():
-            with core.database.reading() as reader:
-                lost = retention.losing(reader, upto, core.stream_of)
-            if lost is None:
-                break
+        while (lost := self._losing(upto)) is not None:
+            for streams, seqs in gone.parts(lost.streams, lost.seqs):
+                core.change(partial(gone.write, streams=streams, seqs=seqs)).result()
+                if self._over.wait(_BREATH):
+                    return removed
             removed = True
-            core.change(partial(gone.write, streams=lost.streams, seqs=lost.seqs)).result()
-            core.backlog.removed(lost.streams.tolist(), lost.seqs.tolist())
+            core.backlog.removed(lost.streams, lost.seqs)
             remove = partial(retention.remove, upto=lost.last, stream_of=core.stream_of)
             while core.change(remove).result() and not self._over.wait(_BREATH):
                 pass
         return removed
+
+    def _losing(self, upto: int) -> Losing | None:
+        """What is lost when the oldest of the events up to this one go; None where there are none, or it is over."""
+        parts: list[Losing] = []
+        while sum(part.events for part in parts) < _GOING:
+            with self._core.database.reading() as reader:
+                part = retention.losing(reader, parts[-1].last if parts else 0, upto, self._core.stream_of)
+            if part is None:
+                break
+            parts.append(part)
+            if self._over.wait(_BREATH):
+                return None
+        return Losing.joined(parts) if parts else None

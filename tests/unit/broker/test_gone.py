@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import combinations
 from pathlib import Path
 
 import numpy as np
@@ -35,6 +36,14 @@ def test_a_mark_is_the_last_that_was_written(several: list[list[tuple[int, int]]
         for stream in (*expected, 5_000):
             assert gone.upto(reader, stream) == expected.get(stream, 0)
     database.close()
+
+
+@given(MARKS)
+def test_parts_are_all_of_it_and_no_stream_is_in_two(marks: list[tuple[int, int]]) -> None:
+    streams, seqs = np.array(marks, np.int64).reshape(-1, 2).T
+    parts = list(gone.parts(streams * 10, seqs))
+    assert sorted(pair for part in parts for pair in zip(*part, strict=True)) == sorted((s * 10, q) for s, q in marks)
+    assert all(set(one).isdisjoint(other) for (one, _), (other, _) in combinations(parts, 2))
 
 
 def test_marks_that_come_back_as_others_are_noticed(tmp_path: Path) -> None:

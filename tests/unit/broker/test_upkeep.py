@@ -11,6 +11,7 @@ import pytest
 from tests.unit.broker.offers import ANY, CHEAP, ids, offer, told
 
 import tidings
+from tidings.broker import backlog as backlogs
 from tidings.broker import core as cores
 from tidings.broker import looking, postings
 from tidings.broker import retention as retentions
@@ -96,6 +97,8 @@ def test_old_events_go_and_who_had_not_read_them_is_told(tmp_path: Path, clock: 
 def test_many_go_a_few_at_a_time(tmp_path: Path, clock: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(retentions, "_AT_ONCE", 3)
     monkeypatch.setattr(retentions, "_STRETCH", 2)
+    monkeypatch.setattr(upkeeps, "_GOING", 5)
+    monkeypatch.setattr(backlogs, "_AT_ONCE", 1)
     with tidings.Broker(tmp_path, retention=Retention(age=timedelta(hours=20))) as broker:
         cheap, any_ = broker.subscribe(CHEAP), broker.subscribe(ANY)
         for number in range(30):
