@@ -7,35 +7,48 @@ does not cost the others anything.
 
 from __future__ import annotations
 
+import logging
 from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass, field
+from functools import partial
 from itertools import takewhile
 from threading import Condition, Thread
 from time import monotonic, sleep
-from typing import Any, Generic, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from tidings.errors import BrokerError
 
+_log = logging.getLogger("tidings")
 A = TypeVar("A")
 R = TypeVar("R")
 
 Together = Callable[[Sequence[A]], Sequence[R]]
 """Does several, durably, and gives the outcome of each: an exception for one that was refused."""
 
+Then = Callable[[R | Exception], None]
+"""Is told an outcome. It must be quick."""
 
 _PACE = 0.012
 """Seconds from the beginning of one group to that of the next, where several publish at the same time: a group costs
 more than what is in it, and who waits this little shares it. Who publishes alone does not wait."""
 
+_SHARE = 2
+"""The same in what the last group took: half of the time is for those who bring what is in the next one."""
 
-@dataclass(frozen=True, slots=True)
-class _Job(Generic[A, R]):
-    do: Together[A, R]
-    what: A
+
+class _Job(NamedTuple):
+    """Something to do: `then` is told the outcome. Where it is waited for, there is a future of it, too."""
+
+    do: Together[Any, Any]
+    what: Any
     weight: int
-    outcome: Future[R] = field(default_factory=Future)
+    then: Then[Any]
+    future: Future[Any] | None = None
+
+    def begins(self) -> bool:
+        """Whether it is wanted still. From now on who waits gets it, whether he goes on waiting or not."""
+        return self.future is None or self.future.set_running_or_notify_cancel()
 
 
 class Committer:
@@ -44,7 +57,7 @@ class Committer:
     def __init__(self, name: str, most: int) -> None:
         self._name = name
         self._most = most
-        self._jobs: deque[_Job[Any, Any]] = deque()
+        self._jobs: deque[_Job] = deque()
         self._changed = Condition()
         self._closed = False
         self._thread = Thread(target=self._run, name="tidings-commit", daemon=True)
@@ -52,13 +65,20 @@ class Committer:
 
     def submit(self, do: Together[A, R], what: A, weight: int = 1) -> Future[R]:
         """Have it done, together with others that are done by the same."""
-        job = _Job(do, what, weight)
+        future: Future[R] = Future()
+        self._put(_Job(do, what, weight, partial(_wake, future), future))
+        return future
+
+    def tell(self, do: Together[A, R], what: A, weight: int, then: Then[R]) -> None:
+        """The same, and have somebody told, from the thread that writes: what there is to wait takes long to make."""
+        self._put(_Job(do, what, weight, then))
+
+    def _put(self, job: _Job) -> None:
         with self._changed:
             if self._closed:
                 raise BrokerError(self._name, "it is closed")
             self._jobs.append(job)
             self._changed.notify()
-        return job.outcome
 
     @property
     def waiting(self) -> int:
@@ -72,16 +92,15 @@ class Committer:
         self._thread.join()
 
     def _run(self) -> None:
-        begun, several = 0.0, False
+        begun, took, several = 0.0, 0.0, False
         while True:
             if several:
-                sleep(max(0.0, begun + _PACE - monotonic()))
+                sleep(max(0.0, begun + max(_PACE, _SHARE * took) - monotonic()))
             taken = self._next()
             if not taken:
                 return
             begun, several = monotonic(), len(taken) > 1
-            # Who has stopped waiting before it began does not get it; from now on he does, whether he waits or not.
-            jobs = [job for job in taken if job.outcome.set_running_or_notify_cancel()]
+            jobs = [job for job in taken if job.begins()]
             if not jobs:
                 continue
             try:
@@ -89,12 +108,10 @@ class Committer:
             except Exception as error:
                 outcomes = [error] if len(jobs) == 1 else [_alone(job) for job in jobs]
             for job, outcome in zip(jobs, outcomes, strict=True):
-                if isinstance(outcome, Exception):
-                    job.outcome.set_exception(outcome)
-                else:
-                    job.outcome.set_result(outcome)
+                _tell(job, outcome)
+            took = monotonic() - begun
 
-    def _next(self) -> list[_Job[Any, Any]]:
+    def _next(self) -> list[_Job]:
         """The jobs to do together; none when it is closed."""
         with self._changed:
             while not self._jobs and not self._closed:
@@ -110,7 +127,22 @@ class Committer:
             return [self._jobs.popleft() for _ in range(count)]
 
 
-def _alone(job: _Job[Any, Any]) -> Any:
+def _wake(future: Future[R], outcome: R | Exception) -> None:
+    if isinstance(outcome, Exception):
+        future.set_exception(outcome)
+    else:
+        future.set_result(outcome)
+
+
+def _tell(job: _Job, outcome: Any) -> None:
+    """Whatever goes wrong there, others wait for their outcome."""
+    try:
+        job.then(outcome)
+    except Exception:
+        _log.exception("somebody who was to be told")
+
+
+def _alone(job: _Job) -> Any:
     try:
         [outcome] = job.do([job.what])
     except Exception as error:

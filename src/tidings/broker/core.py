@@ -26,7 +26,7 @@ from tidings.broker import audit, log, looking, outside, postings, streams, subs
 from tidings.broker.audit import PROGRAM, What, Who
 from tidings.broker.backlog import Backlog
 from tidings.broker.clock import Clock
-from tidings.broker.committer import Committer
+from tidings.broker.committer import Committer, Then
 from tidings.broker.cursors import Cursor
 from tidings.broker.database import Database
 from tidings.broker.figures import Figures
@@ -189,10 +189,16 @@ class Core:
 
     def publish(self, events: Sequence[Event]) -> Future[list[Accepted | EventError]]:
         """Take the events. When they are durable, what became of each; one that is refused costs no other anything."""
+        return self._committer.submit(self._publish, *self._asked(events))
+
+    def publish_and_tell(self, events: Sequence[Event], then: Then[list[Accepted | EventError]]) -> None:
+        """The same, told from the thread that writes."""
+        self._committer.tell(self._publish, *self._asked(events), then)
+
+    def _asked(self, events: Sequence[Event]) -> tuple[tuple[float, Sequence[Event]], int]:
         if self.where == "outside":
             events = [outside.timed(event) for event in events]
-        asked = perf_counter(), events
-        return self._committer.submit(self._publish, asked, sum(len(event.body) for event in events))
+        return (perf_counter(), events), sum([len(event.body) for event in events])
 
     def _publish(self, jobs: Sequence[tuple[float, Sequence[Event]]]) -> list[list[Accepted | EventError]]:
         begun = perf_counter()

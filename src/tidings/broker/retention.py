@@ -112,7 +112,7 @@ def remove(writer: sqlite3.Connection, upto: int, stream_of: Mapping[int, int]) 
     ).fetchone()
     if last is None:
         return False
-    rows = writer.execute("SELECT number, max(seq) FROM earlier WHERE seq <= ? GROUP BY number", (last,))
+    rows = writer.execute("SELECT number, seq FROM earlier INDEXED BY earlier_by_seq WHERE seq <= ?", (last,))
     lost = np.array([(stream_of[number], seq) for number, seq in rows if number in stream_of], np.int64).reshape(-1, 2)
     gone.write(writer, lost[:, 0], lost[:, 1])
     writer.execute("DELETE FROM events WHERE seq <= ?", (last,))

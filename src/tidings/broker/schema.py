@@ -321,6 +321,8 @@ def _blocks(database: sqlite3.Connection) -> None:
         database.execute("UPDATE postings SET crc = ? WHERE rowid = ?", (sum_of(numbers, seqs, of=row), place))
 
 
+_EARLIER = "CREATE INDEX earlier_by_seq ON earlier (seq)"
+
 MIGRATIONS: Sequence[Callable[[sqlite3.Connection], None]] = (
     lambda database: _run(database, _FIRST),
     lambda database: _run(database, _SECOND),
@@ -331,6 +333,7 @@ MIGRATIONS: Sequence[Callable[[sqlite3.Connection], None]] = (
     lambda database: _run(database, _FEEDS),
     lambda database: _run(database, _MAPPINGS),
     _blocks,
+    lambda database: _run(database, _EARLIER),
 )
 """Each makes the next version of what there is; the first one begins with nothing."""
 

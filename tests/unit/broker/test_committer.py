@@ -91,3 +91,18 @@ def test_who_stops_waiting_stops_nobody_else() -> None:
     assert (first.result(10), third.result(10)) == (0, 2)
     assert done == [0, 2]
     committer.close()
+
+
+def test_who_is_told_and_fails_costs_the_others_nothing() -> None:
+    kept = Kept()
+    committer = Committer("it", 100)
+    told: list[object] = []
+    committer.tell(kept.numbers, 1, 1, lambda outcome: told.append(1 / 0))
+    committer.tell(kept.numbers, 2, 1, told.append)
+    committer.tell(kept.numbers, 13, 1, told.append)
+    assert committer.submit(kept.numbers, 3).result(10) == -3
+    assert told[0] == -2
+    assert isinstance(told[1], ValueError)
+    committer.close()
+    with pytest.raises(BrokerError, match="closed"):
+        committer.tell(kept.numbers, 4, 1, told.append)

@@ -21,28 +21,25 @@ class Outcomes:
 
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()
-        self._done: deque[tuple[Callable[[Future[Any]], None], Future[Any]]] = deque()
+        self._done: deque[tuple[Callable[[Any], None], Any]] = deque()
         self._woken = False
 
     def of(self, future: Future[T]) -> asyncio.Future[T]:
         """The same to wait for in the loop. Who stops waiting does not stop what is under way."""
         waiting: asyncio.Future[T] = self._loop.create_future()
-        self.then(future, partial(_wake, waiting))
+        future.add_done_callback(partial(self.then, partial(_wake, waiting)))
         return waiting
 
-    def then(self, future: Future[T], do: Callable[[Future[T]], None]) -> None:
-        """Have this done with it in the loop, when it is done."""
-        future.add_done_callback(partial(self._finished, do))
-
-    def soon(self, do: Callable[[], None]) -> None:
-        """Have this done in the loop, where this is, when all that goes on there now is over."""
-        self._loop.call_soon(do)
-
-    def _finished(self, do: Callable[[Future[Any]], None], done: Future[Any]) -> None:
+    def then(self, do: Callable[[T], None], done: T) -> None:
+        """Have this done in the loop, with something that has been done. From any thread."""
         self._done.append((do, done))
         if not self._woken:
             self._woken = True
             self._loop.call_soon_threadsafe(self._tell)
+
+    def soon(self, do: Callable[[], None]) -> None:
+        """Have this done in the loop, where this is, when all that goes on there now is over."""
+        self._loop.call_soon(do)
 
     def _tell(self) -> None:
         # First: who comes from now on wakes the loop again.

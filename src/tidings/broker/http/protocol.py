@@ -53,6 +53,7 @@ class Protocol(HttpToolsProtocol):
     """
 
     _head: int | None = None
+    _since = 0.0
     _timer: TimerHandle | None = None
     _body: list[bytes] | None = None
     _before: RequestResponseCycle = None  # type: ignore[assignment]
@@ -63,13 +64,15 @@ class Protocol(HttpToolsProtocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._end_head()
+        if self._timer is not None:
+            self._timer.cancel()
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        awaited = self._timer
+        awaited = self._since
         super().data_received(data)
         # All of it is of the head that is awaited still; what has ended in between was no part of that.
-        if self._head is not None and self._timer is awaited and self._body is None:
+        if self._head is not None and self._since is awaited and self._body is None:
             self._head += len(data)
             if self._head > MOST:
                 self._refuse(HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE, f"headers may have {MOST:,} bytes together")
@@ -148,14 +151,21 @@ class Protocol(HttpToolsProtocol):
         self._refuse(HTTPStatus.BAD_REQUEST, "this is no HTTP request that can be understood")
 
     def _begin_head(self) -> None:
+        """One clock for all requests of the connection: to set and stop one takes long, and most never go off."""
         self._head = 0
-        self._timer = self.loop.call_later(PATIENCE, self._too_slow)
+        self._since = self.loop.time()
+        if self._timer is None:
+            self._timer = self.loop.call_later(PATIENCE, self._late)
 
     def _end_head(self) -> None:
         self._head = None
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
+
+    def _late(self) -> None:
+        """It may be another request that is awaited now."""
+        left = self._since + PATIENCE - self.loop.time()
+        self._timer = self.loop.call_later(left, self._late) if self._head is not None and left > 0 else None
+        if self._head is not None and left <= 0:
+            self._too_slow()
 
     def _too_slow(self) -> None:
         if self._head or self._body is not None:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import Future
 from functools import partial
 from http import HTTPStatus
 from typing import TypeAlias
@@ -69,7 +68,7 @@ class Short:
                 return False
             given = next((value.decode("latin-1") for name, value in headers if name == b"authorization"), None)
             service.access.known(address_of(client), given, "publish")
-            service.outcomes.then(service.core.publish(events), partial(_answered, answer))
+            service.core.publish_and_tell(events, partial(service.outcomes.then, partial(_answered, answer)))
         except Exception as error:
             service.outcomes.soon(partial(answer, _wrong(error)))
         return True
@@ -90,10 +89,9 @@ def is_plain(headers: Headers) -> bool:
     return kind and length and len(seen) == len(headers)
 
 
-def _answered(answer: Answer, future: Future[list[Outcome]]) -> None:
+def _answered(answer: Answer, outcomes: list[Outcome] | Exception) -> None:
     try:
-        outcomes = future.result()
-        found = _text(outcomes) or answer_of(outcomes, [])
+        found = _wrong(outcomes) if isinstance(outcomes, Exception) else _text(outcomes) or answer_of(outcomes, [])
     except Exception as error:
         found = _wrong(error)
     answer(found)
