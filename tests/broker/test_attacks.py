@@ -523,6 +523,16 @@ def test_headers_that_do_not_come(server: Threaded, monkeypatch: pytest.MonkeyPa
     assert answered.startswith(b"HTTP/1.1 200 ")
 
 
+def test_blank_lines_are_no_way_to_stay(server: Threaded, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(protocol, "PATIENCE", 0.3)
+    with socket.create_connection(("127.0.0.1", server.port), 10) as connection:
+        for _ in range(2):
+            connection.sendall(b"GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n")
+            assert connection.recv(1 << 16).startswith(b"HTTP/1.1 200 ")
+        connection.sendall(b"\r\n")
+        assert connection.recv(1 << 16) == b""
+
+
 def test_headers_without_end(server: Threaded) -> None:
     sent = 0
     with socket.create_connection(("127.0.0.1", server.port), 10) as connection:

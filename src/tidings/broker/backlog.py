@@ -170,6 +170,8 @@ class Backlog:
             # Of more than could be counted it is known that there are at least so many.
             less = 0 if len(found) >= most else before - len(found)
             self._counts[stream] = max(self._counts[stream] - less, len(found))
+            # What was before is not counted any more, and so cannot go.
+            self._at(stream, place)
         return sorted(found)[:most]
 
     # ------------------------------------------------------------------------------------------------- after a start

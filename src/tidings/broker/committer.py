@@ -14,7 +14,8 @@ from concurrent.futures import Future
 from functools import partial
 from itertools import takewhile
 from threading import Condition, Thread
-from time import monotonic, sleep
+from threading import Event as Flag
+from time import monotonic
 from typing import Any, NamedTuple, TypeVar
 
 from tidings.errors import BrokerError
@@ -33,8 +34,9 @@ _PACE = 0.012
 """Seconds from the beginning of one group to that of the next, where several publish at the same time: a group costs
 more than what is in it, and who waits this little shares it. Who publishes alone does not wait."""
 
-_SHARE = 2
-"""The same in what the last group took: half of the time is for those who bring what is in the next one."""
+_SHARE, _LONGEST = 2, 0.1
+"""The same in what the last group took: half of the time is for those who bring what is in the next one. But who waits
+for a disk, say, for seconds need not wait as long again."""
 
 
 class _Job(NamedTuple):
@@ -60,6 +62,7 @@ class Committer:
         self._jobs: deque[_Job] = deque()
         self._changed = Condition()
         self._closed = False
+        self._over = Flag()
         self._thread = Thread(target=self._run, name="tidings-commit", daemon=True)
         self._thread.start()
 
@@ -89,17 +92,18 @@ class Committer:
         with self._changed:
             self._closed = True
             self._changed.notify()
+        self._over.set()
         self._thread.join()
 
     def _run(self) -> None:
         begun, took, several = 0.0, 0.0, False
         while True:
             if several:
-                sleep(max(0.0, begun + max(_PACE, _SHARE * took) - monotonic()))
+                self._over.wait(max(0.0, begun + max(_PACE, min(_SHARE * took, _LONGEST)) - monotonic()))
             taken = self._next()
             if not taken:
                 return
-            begun, several = monotonic(), len(taken) > 1
+            begun, took, several = monotonic(), 0.0, len(taken) > 1
             jobs = [job for job in taken if job.begins()]
             if not jobs:
                 continue

@@ -23,6 +23,12 @@ _CACHE_KIB, _READER_CACHE_KIB = 64 << 10, 4 << 10
 _LOG_PAGES = 16_384
 """Pages of the log of writes at which who writes has to take them over; before that, `take_over` does so."""
 
+_LITTLE = 1_000
+"""Pages of it that are taken over while who writes waits."""
+
+_FORGETTING = 200
+"""Milliseconds for which everybody waits until nobody reads what was deleted."""
+
 _PATIENCE = 30.0
 """Seconds that a reader waits for a lock: there is one only while a log is taken over after a crash."""
 
@@ -39,6 +45,9 @@ class Database:
         self._idle: list[sqlite3.Connection] = []
         self._idle_lock = Lock()
         self._closed = False
+        self._taking = Lock()
+        self._to_take_over = True
+        self._to_forget = False
         self._lock = None if folder is None or not alone else _locked(folder)
         try:
             with self._told():
@@ -80,6 +89,7 @@ class Database:
             try:
                 yield self._writer
                 self._writer.execute("COMMIT")
+                self._to_take_over = True
             except BaseException:
                 with suppress(sqlite3.Error):
                     # Some errors have rolled it back already.
@@ -148,18 +158,48 @@ class Database:
     def take_over(self) -> None:
         """Take over what is in the log of writes. Nobody waits while most of it is; what comes meanwhile is little,
         and for that who writes waits: the log is written from its beginning again only when nothing in it is left.
+
+        Where nothing has been written since, nothing is done: to look at a log that is all taken over, while somebody
+        begins it anew, is what SQLite has a fault in (its versions before 3.51.3).
         """
-        if self._folder is not None:
-            with self._told(), closing(self._connect()) as connection:
-                connection.execute("PRAGMA wal_checkpoint(PASSIVE)")
-            with self._write, self._told():
-                self._writer.execute("PRAGMA wal_checkpoint(PASSIVE)")
+        if self._folder is None or not self._to_take_over:
+            return
+        self._to_take_over = False
+        try:
+            if not self._take_over():
+                self._to_take_over = True
+        except BaseException:
+            self._to_take_over = True
+            raise
+
+    def _take_over(self) -> bool:
+        """Whether all is done that there was to do."""
+        with self._taking, self._told(), closing(self._connect()) as connection:
+            if not _take_most(connection):
+                # Somebody reads what was before.
+                return False
+        with self._write, self._told():
+            if self._to_forget:
+                self._forget(0)
+            return _take_most(self._writer) and not self._to_forget
 
     def forget(self) -> None:
-        """Leave nothing in the log of writes of what has been deleted."""
+        """Leave nothing in the log of writes of what has been deleted: at once, or, where somebody reads what was
+        before, when he does not any more.
+        """
         if self._folder is not None:
             with self._write, self._told():
-                self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+                self._forget(_FORGETTING)
+
+    def _forget(self, wait: int) -> None:
+        with self._taking:
+            self._writer.execute(f"PRAGMA busy_timeout = {wait}")
+            try:
+                busy, _, _ = self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+            finally:
+                self._writer.execute(f"PRAGMA busy_timeout = {round(_PATIENCE * 1000)}")
+        self._to_forget = bool(busy)
+        self._to_take_over |= self._to_forget
 
     def backup(self, target: Path) -> None:
         """Write what is there now into a folder, from which a broker can go on. Others read and write meanwhile."""
@@ -195,6 +235,12 @@ def _opened(file: str) -> sqlite3.Connection:
     made = sqlite3.connect(file, timeout=_PATIENCE, isolation_level=None, check_same_thread=False)
     made.create_function("tidings_sum", -1, checksum, deterministic=True)
     return made
+
+
+def _take_most(connection: sqlite3.Connection) -> bool:
+    """Take over what can be taken. Whether that was most of it, and nobody did the same meanwhile."""
+    busy, pages, done = connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
+    return not busy and pages - done <= _LITTLE
 
 
 def _named(folder: Path) -> str:

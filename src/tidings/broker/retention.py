@@ -6,6 +6,8 @@ import sqlite3
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from math import ceil
+from time import monotonic
 from typing import NamedTuple
 
 import numpy as np
@@ -15,8 +17,9 @@ from tidings.broker.gone import Places
 from tidings.errors import UsageError
 
 _STRETCH = 100
-"""Events that go in one transaction: those that are published meanwhile wait for it."""
-
+_HOLD = 0.004
+"""So many events go at a time, and in one transaction as many times as there is time for, in seconds: those that are
+published meanwhile wait for it."""
 
 _AT_ONCE = 256
 """Events that are looked at before others have a turn."""
@@ -72,11 +75,14 @@ def too_old(reader: sqlite3.Connection, age: timedelta, now: int) -> int:
 
 def oldest(reader: sqlite3.Connection, size: int) -> int:
     """The last of the oldest events, of which there are about as many as are too many, or a sixteenth; 0 for none."""
-    taken, ends = used(reader), log.first_and_last(reader)
-    if taken <= size or ends is None:
+    taken = used(reader)
+    if taken <= size:
         return 0
-    low, high = ends
-    return int(low + (high - low) * max(1 / 16, 1 - size / taken))
+    [count] = reader.execute("SELECT count(*) FROM events").fetchone()
+    # By their number, for between their places there may be gaps.
+    many = ceil(count * max(1 / 16, 1 - size / taken))
+    row = reader.execute("SELECT seq FROM events ORDER BY seq LIMIT 1 OFFSET ?", (max(0, many - 1),)).fetchone()
+    return 0 if row is None else int(row[0])
 
 
 def used(reader: sqlite3.Connection) -> int:
@@ -104,9 +110,17 @@ def losing(reader: sqlite3.Connection, after: int, upto: int, stream_of: Mapping
 
 
 def remove(writer: sqlite3.Connection, upto: int, stream_of: Mapping[int, int]) -> bool:
-    """Remove the next stretch of the events up to this one; whether there was one. What streams lose by that has been
-    written down before, but for those that look back, who may find more at any time.
+    """Remove some of the events up to this one, the oldest first; whether there may be more. What streams lose by that
+    has been written down before, but for those that look back, who may find more at any time.
     """
+    begun = monotonic()
+    while _remove_stretch(writer, upto, stream_of):
+        if monotonic() - begun > _HOLD:
+            return True
+    return False
+
+
+def _remove_stretch(writer: sqlite3.Connection, upto: int, stream_of: Mapping[int, int]) -> bool:
     [last] = writer.execute(
         "SELECT max(seq) FROM (SELECT seq FROM events WHERE seq <= ? ORDER BY seq LIMIT ?)", (upto, _STRETCH)
     ).fetchone()

@@ -23,8 +23,8 @@ _SELDOM = 10
 _BREATH = 0.01
 """Seconds between two parts of what is written or removed: who publishes meanwhile has his turn."""
 
-_GOING = 16_384
-"""Events of which it is written down, in one go, who loses something when they go."""
+_GOING, _PAIRS = 16_384, 1 << 20
+"""Events of which it is written down, in one go, who loses something when they go; and about how many lose it."""
 
 _log = logging.getLogger("tidings")
 
@@ -139,36 +139,32 @@ class Upkeep:
             self._remove(upto)
 
     def _make_room_by_size(self, size: int) -> None:
-        while not self._over.is_set():
-            # A part of what there is: in a small database a whole stretch might be everything.
-            with self._core.database.reading() as reader:
-                upto = retention.oldest(reader, size)
-            if not upto or not self._remove(upto):
-                return
+        """Once, and again in the next turn: by then what goes with the events has gone, too, and counts no more."""
+        with self._core.database.reading() as reader:
+            upto = retention.oldest(reader, size)
+        if upto:
+            self._remove(upto)
 
-    def _remove(self, upto: int) -> bool:
+    def _remove(self, upto: int) -> None:
         """First who loses what is written down, then the events go, a stretch at a time: where that ends in the middle,
         some notifications are called gone that are still there, and none is gone that is not called so.
         """
         core = self._core
         upto = min(upto, core.told)
-        removed = False
         while (lost := self._losing(upto)) is not None:
             for streams, seqs in gone.parts(lost.streams, lost.seqs):
                 core.change(partial(gone.write, streams=streams, seqs=seqs)).result()
                 if self._over.wait(_BREATH):
-                    return removed
-            removed = True
+                    return
             core.backlog.removed(lost.streams, lost.seqs)
             remove = partial(retention.remove, upto=lost.last, stream_of=core.stream_of)
             while core.change(remove).result() and not self._over.wait(_BREATH):
                 pass
-        return removed
 
     def _losing(self, upto: int) -> Losing | None:
         """What is lost when the oldest of the events up to this one go; None where there are none, or it is over."""
         parts: list[Losing] = []
-        while sum(part.events for part in parts) < _GOING:
+        while sum(part.events for part in parts) < _GOING and sum(len(part.seqs) for part in parts) < _PAIRS:
             with self._core.database.reading() as reader:
                 part = retention.losing(reader, parts[-1].last if parts else 0, upto, self._core.stream_of)
             if part is None:

@@ -6,11 +6,12 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+import numpy as np
 import pytest
 from tests.unit.broker.offers import ANY, CHEAP, ids, offer, told
 
 import tidings
-from tidings.broker import backlog, postings
+from tidings.broker import backlog, gone, postings
 from tidings.broker.retention import Retention
 from tidings.errors import CursorError
 
@@ -126,6 +127,20 @@ def test_far_too_many_go_in_stages(broker: tidings.Broker, monkeypatch: pytest.M
     for _ in range(10):
         upkeep(broker)
     assert told(cheap) == ids(*range(81, 90))
+
+
+def test_what_was_counted_as_gone_does_not_go_again(broker: tidings.Broker) -> None:
+    """As where marks were written, and something failed before the events went."""
+    cheap, core = broker.subscribe(CHEAP), broker._core
+    for number in range(8):
+        broker.publish(offer(number))
+    gone_too = np.full(3, cheap.stream), np.arange(1, 4)
+    core.change(lambda writer: gone.write(writer, *gone_too)).result()
+    core.backlog.acknowledged(cheap.stream, 0, None)
+    core.backlog.once()
+    assert core.backlog.waiting(cheap.stream) == 5
+    core.backlog.removed(*gone_too)
+    assert core.backlog.waiting(cheap.stream) == 5
 
 
 def test_what_has_ended_is_not_counted(broker: tidings.Broker) -> None:

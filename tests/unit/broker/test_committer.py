@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from threading import Event as Flag
+from time import monotonic, sleep
 
 import pytest
 
@@ -106,3 +108,25 @@ def test_who_is_told_and_fails_costs_the_others_nothing() -> None:
     committer.close()
     with pytest.raises(BrokerError, match="closed"):
         committer.tell(kept.numbers, 4, 1, told.append)
+
+
+def test_who_comes_after_a_long_group_need_not_wait_as_long_again() -> None:
+    committer = Committer("it", 100)
+    slow = partial(_slowly, 0.5)
+    for _ in range(3):
+        committer.submit(slow, None)
+    last = committer.submit(slow, None)
+    last.result(10)
+    begun = monotonic()
+    committer.submit(_at_once, None).result(10)
+    committer.close()
+    assert monotonic() - begun < 0.45
+
+
+def _slowly(seconds: float, what: Sequence[None]) -> Sequence[None]:
+    sleep(seconds)
+    return what
+
+
+def _at_once(what: Sequence[None]) -> Sequence[None]:
+    return what

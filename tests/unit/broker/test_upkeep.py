@@ -180,6 +180,38 @@ def test_room_is_made_by_the_oldest_alone(tmp_path: Path) -> None:
             any_.page("1-1")
 
 
+@pytest.mark.usefixtures("small_blocks")
+def test_what_goes_with_events_counts_when_room_is_made(tmp_path: Path) -> None:
+    with tidings.Broker(tmp_path) as broker:
+        those = [broker.subscribe(ANY, id=f"any{number}") for number in range(50)]
+        for number in range(600):
+            broker._core.publish([offer(number)])
+        broker.publish(offer(600))
+        upkeep(broker)
+        with broker._core.database.reading() as reader:
+            size = retentions.used(reader) // 2
+    with tidings.Broker(tmp_path, retention=Retention(size=size)) as broker:
+        for _ in range(5):
+            broker._core.upkeep.little()
+        with broker._core.database.reading() as reader:
+            assert size // 2 < retentions.used(reader) <= size
+        assert len(told(broker.subscription(those[0].id))) > 50
+
+
+def test_a_part_of_the_events_is_one_wherever_they_stand(tmp_path: Path) -> None:
+    """A copy goes on far behind the last place."""
+    with tidings.Broker(tmp_path / "first") as broker:
+        for number in range(160):
+            broker._core.publish([offer(number)])
+        broker.publish(offer(160))
+        broker.backup(tmp_path / "copy")
+    with tidings.Broker(tmp_path / "copy") as broker:
+        broker.publish(offer(161))
+        with broker._core.database.reading() as reader:
+            assert retentions.oldest(reader, retentions.used(reader) - 1) == 11
+            assert retentions.oldest(reader, retentions.used(reader)) == 0
+
+
 def test_what_is_behind_deleted_events_is_told(tmp_path: Path) -> None:
     with tidings.Broker(tmp_path) as broker:
         any_ = broker.subscribe(ANY, id="any")

@@ -49,7 +49,8 @@ class _Under:
 
 class Protocol(HttpToolsProtocol):
     """Between `_begin_head` and `_end_head` a request line and headers are awaited; on the short way, where `_body`
-    is what has come of the body, that as well. `_before` is the request before that one.
+    is what has come of the body, that as well. `_before` is the request before that one. As long as a request `_comes`,
+    some of it is missing, whether or not it has been answered.
     """
 
     _head: int | None = None
@@ -57,6 +58,7 @@ class Protocol(HttpToolsProtocol):
     _timer: TimerHandle | None = None
     _body: list[bytes] | None = None
     _before: RequestResponseCycle = None  # type: ignore[assignment]
+    _comes = False
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
@@ -71,6 +73,9 @@ class Protocol(HttpToolsProtocol):
     def data_received(self, data: bytes) -> None:
         awaited = self._since
         super().data_received(data)
+        if self._head is None and not self._comes and self._is_idle and not self.transport.is_closing():
+            # Something came, and no request has begun with it: blank lines, for which nobody else would wait in vain.
+            self._begin_head()
         # All of it is of the head that is awaited still; what has ended in between was no part of that.
         if self._head is not None and self._since is awaited and self._body is None:
             self._head += len(data)
@@ -79,6 +84,7 @@ class Protocol(HttpToolsProtocol):
 
     def on_message_begin(self) -> None:
         super().on_message_begin()
+        self._comes = True
         if self._head is None:
             self._begin_head()
 
@@ -95,10 +101,15 @@ class Protocol(HttpToolsProtocol):
             self.url == PATH
             and self.parser.get_method() == b"POST"
             and self.parser.get_http_version() == "1.1"
-            and (self.cycle is None or self.cycle.response_complete)
+            and self._is_idle
             and not self.flow.write_paused
             and is_plain(self.headers)
         )
+
+    @property
+    def _is_idle(self) -> bool:
+        """No request is under way."""
+        return self.cycle is None or self.cycle.response_complete
 
     def _long(self) -> None:
         self._end_head()
@@ -114,6 +125,7 @@ class Protocol(HttpToolsProtocol):
             self._body.append(body)
 
     def on_message_complete(self) -> None:
+        self._comes = False
         if self._body is not None:
             body, self._body = b"".join(self._body), None
             under = self.cycle
