@@ -126,7 +126,7 @@ def run(settings: Settings) -> Report:
         "sustained with open streams is counted until the last notification has been read from them; delays are "
         "taken at half that rate, from when an event was due to be published to when the load had read it from a "
         "stream. The yardstick is the same server with matching outside, to which nobody is attached: it takes and "
-        "syncs the events and no more; both run all the time, and have their rounds in turn, without streams. "
+        "syncs the events and no more; both have their rounds in turn, without streams. "
         + (AWAKE if awake_options() else ASLEEP)
     )
     table = Table("What was asked, and what was measured", tuple(lines), note)
@@ -231,21 +231,21 @@ class _Bench:
         matching: list[float] = []
         storing: list[float] = []
         self.tell("starting the servers")
-        with (
-            serving(self.root / "matching", "--keep", _KEEP, *awake_options()) as embedded,
-            serving(self.root / "storing", "--matching", "outside", *awake_options()) as outside,
-        ):
-            for number in range(-1, self.sizes.rounds):
-                what = "warm-up" if number < 0 else f"round {number + 1} of {self.sizes.rounds}"
-                for name, server, rates in (("with matching", embedded, matching), ("yardstick", outside, storing)):
-                    self.tell(f"as fast as it goes, {name}: {what}")
-                    rate = asyncio.run(
-                        sustained(server, Requests(self.events, f"r{number}"), _PUBLISHERS, self.sizes.seconds)
-                    )
-                    if number >= 0:
-                        rates.append(rate)
+        with serving(self.root / "matching", "--keep", _KEEP, *awake_options()) as embedded:
+            with serving(self.root / "storing", "--matching", "outside", *awake_options()) as outside:
+                for number in range(-1, self.sizes.rounds):
+                    for name, server, rates in (("with matching", embedded, matching), ("yardstick", outside, storing)):
+                        self.tell(f"as fast as it goes, {name}: {self._named(number)}")
+                        requests = Requests(self.events, f"r{number}")
+                        rate = asyncio.run(sustained(server, requests, _PUBLISHERS, self.sizes.seconds))
+                        if number >= 0:
+                            rates.append(rate)
             held = asyncio.run(self._held(embedded))
         return Found(matching, storing, held)
+
+    def _named(self, number: int) -> str:
+        """A round; the one before the first is not counted."""
+        return "warm-up" if number < 0 else f"round {number + 1} of {self.sizes.rounds}"
 
     async def _held(self, server: Running) -> Held:
         sizes, told = self.sizes, Heard()
@@ -256,7 +256,7 @@ class _Bench:
         self.tell(f"opening {sizes.streams:,} streams")
         ids = [id for _, (id, _) in zip(range(sizes.streams), self.made.forms(), strict=False)]
         streams = await opened(server, told, ids)
-        rates = [await self._told(server, told, each, number) for number in range(sizes.rounds)]
+        _, *rates = [await self._told(server, told, each, number) for number in range(-1, sizes.rounds)]
         earlier, rate = told.unknown, statistics.median(rates) / 2
         seconds: list[float] = []
         memory: list[int] = []
@@ -298,7 +298,7 @@ class _Bench:
 
     async def _told(self, server: Running, told: Heard, each: list[int], number: int) -> float:
         """Events a second that are taken, and told."""
-        self.tell(f"as fast as it goes, with streams: round {number + 1} of {self.sizes.rounds}")
+        self.tell(f"as fast as it goes, with streams: {self._named(number)}")
         requests = Requests(self.events, f"told{number}")
         begun, before = perf_counter(), told.unknown
         await sustained(server, requests, _PUBLISHERS, self.sizes.seconds)

@@ -13,7 +13,7 @@ from __future__ import annotations
 import sqlite3
 from bisect import bisect_left, bisect_right
 from collections import defaultdict, deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from threading import Lock
 from typing import NamedTuple, TypeAlias
@@ -87,7 +87,22 @@ class Turned:
     """A block that is to be written, in place of those that it is made of."""
 
     block: Block
-    rows: list[Row]
+    pairs: Pairs
+
+    def parts(self) -> Iterator[list[Row]]:
+        """The rows that are written in one transaction, made as they are wanted: all of them would be as much again.
+        There is at least one, so that it can be seen that the block is there.
+        """
+        starts = range(0, max(1, len(self.pairs.numbers)), _ROW)
+        for some in range(0, len(starts), AT_ONCE):
+            yield [self._row(start) for start in starts[some : some + AT_ONCE]]
+
+    def _row(self, start: int) -> Row:
+        numbers = self.pairs.numbers[start : start + _ROW]
+        seqs = (self.pairs.seqs[start : start + _ROW] - self.block.first).astype(np.uint32)
+        low, high = (int(numbers[0]), int(numbers[-1])) if len(numbers) else (0, 0)
+        keys, data = (*self.block, low, high), (numbers.tobytes(), seqs.tobytes())
+        return (*keys, *data, sum_of(*data, of=keys))
 
 
 def next_block(reader: sqlite3.Connection, upto: int, newest: Newest | None = None) -> Turned | None:
@@ -97,7 +112,7 @@ def next_block(reader: sqlite3.Connection, upto: int, newest: Newest | None = No
     there = blocks(reader)
     several = there[-_TOGETHER:]
     if _go_together(several):
-        return _turned(Block(several[0].first, several[-1].last), _joined([pairs_of(reader, each) for each in several]))
+        return Turned(Block(several[0].first, several[-1].last), _joined([pairs_of(reader, each) for each in several]))
     done = there[-1].last if there else 0
     following = next_seq(reader, done)
     # Places of which there is no event make no blocks.
@@ -106,7 +121,7 @@ def next_block(reader: sqlite3.Connection, upto: int, newest: Newest | None = No
         return None
     block = Block(first, first + BLOCK - 1)
     found = None if newest is None else newest.between(first - 1, block.last)
-    return _turned(block, Pairs.of(matched_between(reader, first - 1, block.last) if found is None else found))
+    return Turned(block, Pairs.of(matched_between(reader, first - 1, block.last) if found is None else found))
 
 
 def _go_together(several: Sequence[Block]) -> bool:
@@ -123,18 +138,6 @@ def _go_together(several: Sequence[Block]) -> bool:
 def _joined(several: Sequence[Pairs]) -> Pairs:
     numbers, seqs = ([getattr(each, name) for each in several] for name in ("numbers", "seqs"))
     return Pairs(np.concatenate(numbers), np.concatenate(seqs)).sorted()
-
-
-def _turned(block: Block, pairs: Pairs) -> Turned:
-    """With at least one row, so that it can be seen that the block is there."""
-    numbers, seqs = pairs.numbers, (pairs.seqs - block.first).astype(np.uint32)
-    rows = []
-    for start in range(0, max(1, len(numbers)), _ROW):
-        some = numbers[start : start + _ROW]
-        low, high = (int(some[0]), int(some[-1])) if len(some) else (0, 0)
-        keys, data = (*block, low, high), (some.tobytes(), seqs[start : start + _ROW].tobytes())
-        rows.append((*keys, *data, sum_of(*data, of=keys)))
-    return Turned(block, rows)
 
 
 def stage(writer: sqlite3.Connection, rows: Sequence[Row]) -> None:

@@ -20,7 +20,7 @@ _PAUSE = 1.0
 _SELDOM = 10
 """So many turns, from one in which what is too old goes to the next."""
 
-_BREATH = 0.01
+_BREATH = 0.04
 """Seconds between two parts of what is written or removed: who publishes meanwhile has his turn."""
 
 _GOING, _PAIRS = 16_384, 1 << 20
@@ -107,9 +107,9 @@ class Upkeep:
                 self._clear()
 
     def _write(self, turned: Turned) -> None:
-        core, rows = self._core, turned.rows
-        for start in range(0, len(rows), postings.AT_ONCE):
-            core.change(partial(postings.stage, rows=rows[start : start + postings.AT_ONCE])).result()
+        core = self._core
+        for rows in turned.parts():
+            core.change(partial(postings.stage, rows=rows)).result()
             if self._over.wait(_BREATH):
                 return
         core.change(partial(postings.finish, block=turned.block)).result()

@@ -32,6 +32,10 @@ def database() -> Iterator[sqlite3.Connection]:
     made.close()
 
 
+def rows(turned: postings.Turned) -> list[postings.Row]:
+    return [row for part in turned.parts() for row in part]
+
+
 def append(database: sqlite3.Connection, first: int, matched: list[set[int]]) -> None:
     rows = [
         log.Logged(first + place, Event(f"e{first + place}", ""), 0, np.array(sorted(numbers), np.uint32))
@@ -42,7 +46,7 @@ def append(database: sqlite3.Connection, first: int, matched: list[set[int]]) ->
 
 def turn(database: sqlite3.Connection, upto: int) -> None:
     while (turned := postings.next_block(database, upto)) is not None:
-        postings.stage(database, turned.rows)
+        postings.stage(database, rows(turned))
         postings.finish(database, turned.block)
 
 
@@ -99,20 +103,20 @@ def test_a_block_counts_when_all_of_it_is_there(database: sqlite3.Connection) ->
     for upto in (4, 8, 12):
         turned = postings.next_block(database, upto)
         assert turned is not None
-        postings.stage(database, turned.rows)
+        postings.stage(database, rows(turned))
         postings.finish(database, turned.block)
     together = postings.next_block(database, 12)
     assert together is not None
     assert together.block == postings.Block(1, 12)
-    assert len(together.rows) == 5
-    postings.stage(database, together.rows[:3])
+    assert len(rows(together)) == 5
+    postings.stage(database, rows(together)[:3])
     assert postings.left_over(database) == [together.block]
     assert postings.written(database, 1, 0, 20) == postings.written_before(database, 1, 13, 20)[::-1] == [*range(1, 13)]
     # As after an end in the middle: it is cleared away, and written again.
     while postings.clear(database, together.block):
         pass
     assert postings.left_over(database) == []
-    postings.stage(database, together.rows)
+    postings.stage(database, rows(together))
     postings.finish(database, together.block)
     assert postings.blocks(database) == [together.block]
     assert len(postings.left_over(database)) == 3

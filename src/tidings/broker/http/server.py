@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import ctypes
 import gc
 import resource
 import signal
 import socket
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from threading import current_thread, main_thread
 
 import uvicorn
@@ -23,6 +24,9 @@ _TURN = 0.001
 
 _COLLECT = 20_000
 """Objects that are made, less those that are gone, until the young ones are looked through."""
+
+_MMAP_THRESHOLD, _LARGE = -3, 1 << 20
+"""By the name of the first in `malloc.h`: bytes from which something has pages of its own."""
 
 _PATIENCE = 10
 """Seconds in which requests that are under way may come to their end."""
@@ -89,6 +93,7 @@ def run(app: Starlette, on: socket.socket, ready: Callable[[], None]) -> None:
     """Serve until there is a signal; `ready` is called when requests are taken."""
     _open_many()
     _collect_seldom()
+    _give_back()
     sys.setswitchinterval(_TURN)
     Server(app, ready).run([on])
 
@@ -100,6 +105,15 @@ def _collect_seldom() -> None:
     gc.collect()
     gc.freeze()
     gc.set_threshold(_COLLECT, 20, 100)
+
+
+def _give_back() -> None:
+    """What is large goes back to the system when it is not needed any more. By itself the allocator learns to keep it:
+    a process that puts blocks of the log together now and then would have the memory for that all the time.
+    """
+    with suppress(OSError, AttributeError):
+        # Not everywhere is there such a thing.
+        ctypes.CDLL(None).mallopt(_MMAP_THRESHOLD, _LARGE)
 
 
 def _open_many() -> None:
