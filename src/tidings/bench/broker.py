@@ -19,6 +19,7 @@ from tidings.bench.report import Claim, Curve, Figure, Report, Row, Table
 from tidings.bench.settings import Settings
 from tidings.bench.spark_world import Made
 from tidings.bench.workloads.rtf_paper import corpus
+from tidings.broker.committer import PACE
 from tidings.rdf.event import Event
 
 _MATCHES = 10
@@ -126,8 +127,10 @@ def run(settings: Settings) -> Report:
         "sustained with open streams is counted until the last notification has been read from them; delays are "
         "taken at half that rate, from when an event was due to be published to when the load had read it from a "
         "stream. The yardstick is the same server with matching outside, to which nobody is attached: it takes and "
-        "syncs the events and no more; both have their rounds in turn, without streams. "
-        + (AWAKE if awake_options() else ASLEEP)
+        "syncs the events and no more; both have their rounds in turn, without streams. Groups of events begin "
+        f"{PACE * 1000:g} ms apart at least, so {_PUBLISHERS} publishers who wait for their answers have at most "
+        f"{_PUBLISHERS / PACE:,.0f} a second: a yardstick close to that is bound by it, and matching costs more than "
+        "it seems. " + (AWAKE if awake_options() else ASLEEP)
     )
     table = Table("What was asked, and what was measured", tuple(lines), note)
     rounds = Table("Rounds", tuple(found.rounds()), "Events a second.")

@@ -30,7 +30,7 @@ Together = Callable[[Sequence[A]], Sequence[R]]
 Then = Callable[[R | Exception], None]
 """Is told an outcome. It must be quick."""
 
-_PACE = 0.012
+PACE = 0.012
 """Seconds from the beginning of one group to that of the next, where several publish at the same time: a group costs
 more than what is in it, and who waits this little shares it. Who publishes alone does not wait."""
 
@@ -99,7 +99,7 @@ class Committer:
         begun, took, several = 0.0, 0.0, False
         while True:
             if several:
-                self._over.wait(max(0.0, begun + max(_PACE, min(_SHARE * took, _LONGEST)) - monotonic()))
+                self._over.wait(max(0.0, begun + max(PACE, min(_SHARE * took, _LONGEST)) - monotonic()))
             taken = self._next()
             if not taken:
                 return

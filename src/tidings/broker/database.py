@@ -164,13 +164,12 @@ class Database:
         """
         if self._folder is None or not self._to_take_over:
             return
-        self._to_take_over = False
+        self._to_take_over = done = False
         try:
-            if not self._take_over():
+            done = self._take_over()
+        finally:
+            if not done:
                 self._to_take_over = True
-        except BaseException:
-            self._to_take_over = True
-            raise
 
     def _take_over(self) -> bool:
         """Whether all is done that there was to do."""

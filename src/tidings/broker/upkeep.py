@@ -9,7 +9,7 @@ from threading import Event as Flag
 from threading import Lock, Thread
 from typing import TYPE_CHECKING
 
-from tidings.broker import audit, gone, postings, retention
+from tidings.broker import audit, gone, log, postings, retention
 from tidings.broker.postings import Turned
 from tidings.broker.retention import Losing, Retention
 
@@ -22,6 +22,9 @@ _SELDOM = 10
 
 _BREATH = 0.04
 """Seconds between two parts of what is written or removed: who publishes meanwhile has his turn."""
+
+_HURRY = 0.005
+"""The same where more has to go than is removed in one go: as much comes meanwhile."""
 
 _GOING, _PAIRS = 16_384, 1 << 20
 """Events of which it is written down, in one go, who loses something when they go; and about how many lose it."""
@@ -151,17 +154,23 @@ class Upkeep:
         """
         core = self._core
         upto = min(upto, core.told)
-        while (lost := self._losing(upto)) is not None:
+        while (lost := self._losing(upto, breath := self._breath(upto))) is not None:
             for streams, seqs in gone.parts(lost.streams, lost.seqs):
                 core.change(partial(gone.write, streams=streams, seqs=seqs)).result()
-                if self._over.wait(_BREATH):
+                if self._over.wait(breath):
                     return
             core.backlog.removed(lost.streams, lost.seqs)
             remove = partial(retention.remove, upto=lost.last, stream_of=core.stream_of)
-            while core.change(remove).result() and not self._over.wait(_BREATH):
+            while core.change(remove).result() and not self._over.wait(breath):
                 pass
 
-    def _losing(self, upto: int) -> Losing | None:
+    def _breath(self, upto: int) -> float:
+        """Between two parts of what goes up to that event."""
+        with self._core.database.reading() as reader:
+            found = log.first_and_last(reader)
+        return _HURRY if found is not None and upto - found[0] >= _GOING else _BREATH
+
+    def _losing(self, upto: int, breath: float) -> Losing | None:
         """What is lost when the oldest of the events up to this one go; None where there are none, or it is over."""
         parts: list[Losing] = []
         while sum(part.events for part in parts) < _GOING and sum(len(part.seqs) for part in parts) < _PAIRS:
@@ -170,6 +179,6 @@ class Upkeep:
             if part is None:
                 break
             parts.append(part)
-            if self._over.wait(_BREATH):
+            if self._over.wait(breath):
                 return None
         return Losing.joined(parts) if parts else None

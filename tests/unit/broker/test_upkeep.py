@@ -113,6 +113,20 @@ def test_many_go_a_few_at_a_time(tmp_path: Path, clock: list[int], monkeypatch: 
         assert broker._core.backlog.waiting(any_.stream) == 20
 
 
+def test_it_hurries_where_more_has_to_go_than_goes_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(upkeeps, "_GOING", 5)
+    with tidings.Broker(tmp_path) as broker:
+        breath = broker._core.upkeep._breath
+        assert breath(100) == upkeeps._BREATH
+        for number in range(8):
+            broker.publish(offer(number))
+        assert breath(5) == upkeeps._BREATH > upkeeps._HURRY
+        assert breath(6) == breath(8) == upkeeps._HURRY
+        for number in range(4):
+            assert broker.delete_event(ids(number)[0])
+        assert breath(8) == upkeeps._BREATH
+
+
 def test_what_was_deleted_by_hand_is_not_called_gone(tmp_path: Path, clock: list[int]) -> None:
     with tidings.Broker(tmp_path, retention=Retention(age=timedelta(hours=2))) as broker:
         cheap = broker.subscribe(CHEAP)
