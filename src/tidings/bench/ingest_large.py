@@ -123,7 +123,9 @@ def spread(format: str, path: Path, count: int) -> Spread:
     found = events_in(parts).count()
     stage, after = time.perf_counter() - started, workers_seconds()
     _complete(found, count, format)
-    return Spread(planned - begun, stage, None if before is None or after is None else after - before)
+    # One that was there before and has ended meanwhile was idle: Spark ends those after a minute, not those that work.
+    worked = sum(seconds - before.get(pid, 0.0) for pid, seconds in after.items())
+    return Spread(planned - begun, stage, worked if after else None)
 
 
 def _complete(found: int, count: int, format: str) -> None:
@@ -131,23 +133,23 @@ def _complete(found: int, count: int, format: str) -> None:
         raise RuntimeError(f"{format}: {found:,} events of {count:,} rows")
 
 
-def workers_seconds() -> float | None:
-    """Processor time, so far, of Spark's Python workers below this process, those that have ended included."""
+def workers_seconds() -> dict[int, float]:
+    """Processor time, so far, of each of Spark's Python workers below this process that is there. Of those that have
+    ended nothing can be known: whoever starts them does not ask.
+    """
     processes = dict(_processes())
-    named = {pid for pid in processes if _DAEMON in _command(pid) and _below_this(pid, processes)}
-    # The workers are forks of the daemon, and called the same.
-    daemons = {pid for pid in named if processes[pid].parent not in named}
-    if not daemons:
-        return None
-    return sum(processes[pid].own + (processes[pid].ended if pid in daemons else 0.0) for pid in named)
+    return {
+        pid: process.seconds
+        for pid, process in processes.items()
+        if _DAEMON in _command(pid) and _below_this(pid, processes)
+    }
 
 
 class _Process(NamedTuple):
-    """Its parent, and seconds of the processor: its own, and those of its children that have ended."""
+    """Its parent, and its seconds of the processor."""
 
     parent: int
-    own: float
-    ended: float
+    seconds: float
 
 
 def _processes() -> Iterator[tuple[int, _Process]]:
@@ -157,8 +159,8 @@ def _processes() -> Iterator[tuple[int, _Process]]:
             fields = stat.read_text().rpartition(")")[2].split()
         except OSError:
             continue
-        user, system, ended_user, ended_system = (int(ticks) / os.sysconf("SC_CLK_TCK") for ticks in fields[11:15])
-        yield int(stat.parent.name), _Process(int(fields[1]), user + system, ended_user + ended_system)
+        user, system = (int(ticks) / os.sysconf("SC_CLK_TCK") for ticks in fields[11:13])
+        yield int(stat.parent.name), _Process(int(fields[1]), user + system)
 
 
 def _command(pid: int) -> str:
