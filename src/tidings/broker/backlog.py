@@ -116,6 +116,9 @@ class Backlog:
         for start in range(0, len(those), _AT_ONCE):
             with self._lock:
                 for stream, (begin, end) in those[start : start + _AT_ONCE]:
+                    if stream not in self._counts and stream not in self._positions:
+                        # It has ended: of one that stands there has been something to count, or to begin with.
+                        continue
                     before = self._positions.get(stream, 0)
                     if places[end - 1] > before:
                         gone = end - bisect_right(places, before, begin, end)

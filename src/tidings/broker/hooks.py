@@ -28,7 +28,7 @@ from tidings.broker.payloads import told
 from tidings.broker.receiving import Notification, Subscription
 from tidings.broker.subscriptions import Standing
 from tidings.delivery import webhooks
-from tidings.delivery.addresses import Endpoint, address_of
+from tidings.delivery.addresses import Endpoint, Look, address_of, look_up, within
 from tidings.delivery.webhooks import EVENT_TYPE, MISSED_TYPE, PAUSED_TYPE
 from tidings.errors import DeliveryError, TidingsError, UsageError
 
@@ -105,8 +105,10 @@ class Hooks:
         patience: Patience | None = None,
         source: str = "/",
         workers: int = 16,
+        look: Look = look_up,
     ) -> None:
         self._core = core
+        self._look = look
         self._private = private
         self._patience = patience or Patience()
         self._source = source
@@ -292,7 +294,8 @@ class Hooks:
         when: str | None,
         data: Mapping[str, object],
     ) -> None:
-        address = address_of(endpoint, private=self._private)
+        look = within(self._look, time.monotonic() + self._patience.timeout, lambda: self._over)
+        address = address_of(endpoint, private=self._private, look=look)
         body = webhooks.cloud_event(id, self._source, standing.id, when, data, kind)
         headers = webhooks.signed(self.secret(standing), id, int(time.time()), body)
         webhooks.post(endpoint, address, body, headers, self._patience.timeout)

@@ -151,6 +151,15 @@ def test_what_has_ended_is_not_counted(broker: tidings.Broker) -> None:
     assert broker._core.backlog.total == 0
 
 
+def test_what_has_ended_leaves_nothing_behind(broker: tidings.Broker) -> None:
+    cheap, backlog = broker.subscribe(CHEAP), broker._core.backlog
+    broker.publish(offer(1))
+    cheap.cancel()
+    backlog.removed(np.full(1, cheap.stream), np.full(1, 1))
+    assert cheap.stream not in backlog._counts
+    assert cheap.stream not in backlog._positions
+
+
 def test_deleted_events_do_not_hide_those_behind_them(broker: tidings.Broker) -> None:
     cheap = broker.subscribe(CHEAP)
     for number in range(8):

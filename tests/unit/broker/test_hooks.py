@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from functools import partial
 from hashlib import sha256
 from ipaddress import ip_address
+from threading import Event as Flag
 from typing import Any
 
 import pytest
@@ -255,3 +256,39 @@ def test_one_that_is_paused_is_sent_the_rest_when_it_goes_on(broker: tidings.Bro
     heard = receiver.events(0)
     assert [event for event, before in zip(heard, ["", *heard], strict=False) if event != before] == ids(1, 2, 4)
     hooks.close()
+
+
+def test_a_look_up_that_does_not_end_is_not_waited_for(broker: tidings.Broker) -> None:
+    held = Flag()
+
+    def look(host: str, port: int) -> list[str]:
+        held.wait(60)
+        return []
+
+    subscription = hooked(broker, "http://slow.example/")
+    hooks = Hooks(broker._core, patience=Patience(tries=2, first=0.01, longest=0.02, timeout=0.2), look=look)
+    broker.publish(offer(1))
+    waits_for(broker, subscription, f"{subscription.stream}-1")
+    with broker._core.database.reading() as reader:
+        [letter] = dead.of_stream(reader, subscription.stream, 0, 10)
+    assert "slow.example is not known: it took too long" in letter.reason
+    hooks.close()
+    held.set()
+
+
+def test_a_look_up_under_way_does_not_hold_up_the_end(broker: tidings.Broker) -> None:
+    began, held = Flag(), Flag()
+
+    def look(host: str, port: int) -> list[str]:
+        began.set()
+        held.wait(60)
+        return []
+
+    hooked(broker, "http://slow.example/")
+    hooks = Hooks(broker._core, patience=Patience(timeout=60), look=look)
+    broker.publish(offer(1))
+    assert began.wait(30)
+    before = time.monotonic()
+    hooks.close()
+    assert time.monotonic() - before < 20
+    held.set()

@@ -14,7 +14,7 @@ from tidings.index.store import Store
 from tidings.lang import parse, to_text
 from tidings.lang.lexer import MAX_LENGTH
 from tidings.match.base import Failure
-from tidings.match.fast import Fast
+from tidings.match.fast import Fast, parts
 from tidings.match.fast.locks import SharedLock
 from tidings.match.fast.renewal import different
 from tidings.match.naive import Naive
@@ -289,3 +289,14 @@ def test_a_lock_is_shared_or_had_alone() -> None:
     with lock.shared():
         told.append("shared")
     assert told == ["alone", "shared"]
+
+
+def test_the_one_that_was_made_ready_first_goes_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parts, "_MOST_PREPARED", 2)
+    part = parts.Live(Ontology.empty, 0)
+    for number in range(3):
+        part.add(str(number), parse(f"ASK {{ ?s <urn:p> {number} }}"))
+    first, second, third = (part.prepared(number) for number in range(3))
+    assert part.prepared(1) is second
+    assert part.prepared(2) is third
+    assert part.prepared(0) is not first

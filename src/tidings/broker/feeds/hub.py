@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import hmac
 import sqlite3
+import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from secrets import token_urlsafe
+from threading import Event as Flag
 from threading import Lock
 from urllib.parse import urlencode, urlsplit
 
@@ -24,7 +26,7 @@ from tidings.broker.feeds.turns import Turns
 from tidings.broker.feeds.websub import signature_of
 from tidings.broker.hooks import Patience
 from tidings.delivery import webhooks
-from tidings.delivery.addresses import Endpoint, address_of
+from tidings.delivery.addresses import Endpoint, address_of, within
 from tidings.delivery.fetch import Care, fetch
 from tidings.delivery.notification import NO_TENANT
 from tidings.errors import CursorError, DeliveryError, TidingsError
@@ -69,7 +71,8 @@ class Hub:
         self._core = core
         self._open = open
         self._patience = patience or Patience()
-        self._care = Care(self._patience.timeout, 1 << 12, 0, private)
+        self._over = Flag()
+        self._care = Care(self._patience.timeout, 1 << 12, 0, private, over=self._over.is_set)
         self._streams: dict[int, frozenset[int]] = {}
         self._lock = Lock()
         self._waiting = 0
@@ -83,6 +86,7 @@ class Hub:
 
     def close(self) -> None:
         self._silent()
+        self._over.set()
         self._verifying.shutdown(cancel_futures=True)
         self._turns.close()
 
@@ -216,7 +220,8 @@ class Hub:
 
     def _post(self, listener: Listener, published: Published, body: bytes) -> None:
         endpoint = Endpoint.of(listener.callback, "a callback")
-        address = address_of(endpoint, private=self._care.private)
+        look = within(self._care.look, time.monotonic() + self._care.seconds, self._care.over)
+        address = address_of(endpoint, private=self._care.private, look=look)
         headers = {"content-type": MEDIA_TYPE, "link": published.links()}
         if listener.secret:
             headers["x-hub-signature"] = signature_of(listener.secret.encode(), body)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import threading
 import time
 from abc import ABC, abstractmethod
+from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TypeAlias
@@ -40,7 +41,7 @@ class Part(ABC):
 
     def __init__(self) -> None:
         self._own = threading.local()
-        self._prepared: dict[int, Prepared] = {}
+        self._prepared: OrderedDict[int, Prepared] = OrderedDict()
         self.removed = 0
         """How many of its subscriptions are taken out."""
 
@@ -89,9 +90,10 @@ class Part(ABC):
     def prepared(self, number: int) -> Prepared:
         found = self._prepared.get(number)
         if found is None:
-            if len(self._prepared) >= _MOST_PREPARED:
-                self._prepared.clear()
             found = self._prepared[number] = Prepared(self.query(number))
+            if len(self._prepared) > _MOST_PREPARED:
+                # One at a time: to make all of them ready again would hold up everybody.
+                self._prepared.popitem(last=False)
         return found
 
 
