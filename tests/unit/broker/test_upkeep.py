@@ -13,7 +13,7 @@ from tests.unit.broker.offers import ANY, CHEAP, ids, offer, told
 import tidings
 from tidings.broker import backlog as backlogs
 from tidings.broker import core as cores
-from tidings.broker import looking, postings
+from tidings.broker import looking, postings, subscriptions
 from tidings.broker import retention as retentions
 from tidings.broker import upkeep as upkeeps
 from tidings.broker.database import FILE
@@ -276,3 +276,17 @@ def test_looking_back_goes_on_after_it_failed(tmp_path: Path, monkeypatch: pytes
         with pytest.raises(BrokerError):
             broker.subscribe(ANY, id="s", since=datetime.fromtimestamp(0, UTC))
         assert next(broker.subscription("s").listen(timeout=20)).event.id == ids(1)[0]
+
+
+def test_what_is_done_each_second_is_not_more_with_many(tmp_path: Path) -> None:
+    """Steps of SQLite's, by the hundred: to find who looks back, or is over, among those who do not and are not."""
+    with tidings.Broker(tmp_path) as broker:
+        those = [(Wanted("", f"s{number}", CHEAP, "sparql", Options()), parse(CHEAP)) for number in range(1_000)]
+        broker._core.register_many(those).result()
+        hundreds = []
+        with broker._core.database.reading() as reader:
+            reader.set_progress_handler(lambda: hundreds.append(1), 100)
+            assert subscriptions.looking(reader) == []
+            assert subscriptions.expired(reader, 0) == []
+            reader.set_progress_handler(None, 0)
+        assert len(hundreds) < 5
