@@ -40,8 +40,12 @@ def http() -> Iterator[httpx2.Client]:
         yield made
 
 
-def publish(http: httpx2.Client, url: str, number: int) -> httpx2.Response:
-    return http.post(f"{url}/v1/events", content=to_nquads(offer(number)), headers=NQUADS)
+def publish(http: httpx2.Client, url: str, number: int, more: str = "") -> httpx2.Response:
+    """An offer, about which there is `more` to be said."""
+    event = offer(number)
+    if more:
+        event = Event(event.id, f'<urn:a> <urn:b> "{more}" .\n{event.body}')
+    return http.post(f"{url}/v1/events", content=to_nquads(event), headers=NQUADS)
 
 
 def subscribe(http: httpx2.Client, url: str, id: str) -> httpx2.Response:
@@ -74,10 +78,12 @@ def test_a_full_disk(tmp_path: Path, http: httpx2.Client) -> None:
         _, before = resource.prlimit(server.process.pid, resource.RLIMIT_FSIZE)
         resource.prlimit(server.process.pid, resource.RLIMIT_FSIZE, (longest + 20_000, before))
         refused: list[int] = []
+        # So that there is no room for all of them, also where the log of writes begins anew meanwhile.
+        more = "x" * (longest // 40 + 1_000)
 
         def run(first: int) -> None:
             for number in range(first, first + 20):
-                answer = publish(http, server.url, number)
+                answer = publish(http, server.url, number, more)
                 if answer.status_code == 202:
                     done.append(number)
                 else:
