@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from threading import Event as Flag
 from threading import Lock
+from typing import cast
 
 import pytest
 from hypothesis import given
@@ -22,13 +23,17 @@ from tidings.broker.audit import Who
 from tidings.broker.core import Core
 from tidings.broker.database import FILE
 from tidings.broker.feeds import audience, keys, rows
+from tidings.broker.feeds.atom import Published
 from tidings.broker.feeds.audience import Listener
+from tidings.broker.feeds.hub import Hub
 from tidings.broker.feeds.poller import Manner, Poller
 from tidings.broker.feeds.turns import Turns
 from tidings.broker.feeds.websub import Websub
+from tidings.broker.hooks import Patience
 from tidings.broker.retention import Retention
+from tidings.broker.subscriptions import Standing
 from tidings.delivery.fetch import Care, Known
-from tidings.errors import BrokerError, UsageError
+from tidings.errors import BrokerError, DeliveryError, UsageError
 from tidings.ingest.feeds.items import Items
 from tidings.ingest.feeds.options import FeedOptions
 from tidings.ingest.feeds.schedule import Hints, Schedule
@@ -299,5 +304,22 @@ def test_a_look_up_under_way_does_not_hold_up_the_end(core: Core) -> None:
     before = time.monotonic()
     poller.close()
     assert time.monotonic() - before < 10
+    held.set()
+    core.close()
+
+
+def test_a_look_up_for_a_callback_is_not_waited_for_either(core: Core) -> None:
+    held = Flag()
+
+    def look(host: str, port: int) -> list[str]:
+        held.wait(60)
+        return []
+
+    hub = Hub(core, patience=Patience(timeout=0.2))
+    hub._care = replace(hub._care, look=look)
+    listener = Listener(1, "", "s", "http://b/", "http://slow.example/", "", 0, 0, 0)
+    with pytest.raises(DeliveryError, match="it took too long"):
+        hub._post(listener, Published(core, cast(Standing, None), "http://b/", None), b"")
+    hub.close()
     held.set()
     core.close()
